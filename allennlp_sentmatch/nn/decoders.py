@@ -25,6 +25,7 @@ from torch import Tensor, nn
 
 from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
 from allennlp_sentmatch.nn.checks import check_fraction, check_positive
+from allennlp_sentmatch.nn.ops.backends import must_be_called
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import LayerStack, run_step
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import final_states, lstm_recurrence
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
@@ -117,6 +118,13 @@ class LSTMDecoder(RecurrentDecoder):
             nn.LSTM(input_size, hidden_size, num_layers, dropout=dropout, batch_first=True)
         )
 
+    def step(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+        """Take one step; see `RecurrentDecoder`."""
+        if not must_be_called(self.lstm):
+            return super().step(inputs, state)
+        outputs, last = self.forward(inputs.unsqueeze(1), state)
+        return outputs.squeeze(1), last
+
     def _run_layer(
         self,
         layer: int,
@@ -129,6 +137,8 @@ class LSTMDecoder(RecurrentDecoder):
 
     def forward(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Take all steps of a known sequence in one call; see `RecurrentDecoder`."""
+        if inputs.size(1) == 0:  # which torch refuses
+            return inputs.new_zeros(len(inputs), 0, self.hidden_size), state
         inputs = cast_to_parameter(inputs, self.lstm.weight_ih_l0)  # type: ignore[arg-type]
         layers_first = tuple(x.transpose(0, 1).contiguous().to(inputs.dtype) for x in state)
         with without_autocast(inputs.device):  # (num_layers, B, H) each

@@ -257,14 +257,16 @@ def _arguments_of(kind: Callable[..., nn.Module]) -> dict[str, Kind]:
 def settings_of(module: nn.Module) -> JsonObject:
     """Return the settings from which `_made` makes a module of the same kind and size.
 
-    It may also be the `network` of a `StackedRNN`. Raises `KeyError` for a module of another kind.
+    It may also be the `network` of a `StackedRNN`. Raises `KeyError` for a module of another kind,
+    such as a subclass, which may compute something else.
     """
-    if isinstance(module, GumbelTreeLSTM):
+    if type(module) is GumbelTreeLSTM:
         sizes = {"input_size": module.input_size, "hidden_size": module.hidden_size}
         return {"type": "gumbel_tree_lstm", **sizes, "leaf": module.leaf_kind}
     names: dict[Any, str] = {kind: name for name, kind in SEQUENCE_NETWORKS.items()}
     names |= {nn.LSTM: "lstm", nn.GRU: "gru"}
-    name = str(module.cell) if isinstance(module, StackedRNN) else names[type(module)]
+    network = module.network if type(module) is StackedRNN else module
+    name = names[type(network)]
     settings: JsonObject = {"type": name}
     for argument in _arguments_of(SEQUENCE_NETWORKS[name]):
         settings[argument] = getattr(module, argument)

@@ -9,6 +9,7 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from allennlp.models import Model
+from allennlp.modules.seq2seq_encoders import PytorchSeq2SeqWrapper
 from allennlp.modules.token_embedders import Embedding
 
 from allennlp_sentmatch.data.dataset_readers import SentenceVectorsReader
@@ -86,6 +87,25 @@ def check(model, reader, folder):
 @pytest.mark.parametrize("encoder", ENCODERS, ids=str)
 def test_every_encoder_that_can_be_exported(tmp_path, encoder):
     check(make(encoder), SentenceVectorsReader(), tmp_path / "exported")
+
+
+@pytest.mark.parametrize("encoder", ["stacked_rnn", "lstm"])
+def test_a_network_of_another_class_is_refused(tmp_path, encoder):
+    """It may compute something else than the class from which it inherits."""
+
+    class Other(torch.nn.LSTM):
+        pass
+
+    settings = {"type": encoder, "input_size": 4, "hidden_size": 3}
+    model = make({"type": "pooled", "encoder": settings})
+    encoder = model._encoder.encoder
+    other = Other(4, 3, batch_first=True)
+    if isinstance(encoder, PytorchSeq2SeqWrapper):
+        encoder._module = other
+    else:
+        encoder.module.network = other
+    with pytest.raises(ConfigurationError, match=r"must be cas_lstm, .* or pass_through"):
+        export_encoder(model, SentenceVectorsReader(), tmp_path / "exported")
 
 
 @pytest.mark.parametrize("cut", [False, True])

@@ -5,6 +5,7 @@ from unittest import mock
 import pytest
 import torch
 from torch import nn
+from torch.nn.utils import prune
 
 from allennlp_sentmatch.nn import (
     AttentionalDecoder,
@@ -74,6 +75,28 @@ def test_steps_of_cas_lstm(settings, num_steps, backend):
 def test_steps_of_lstm(num_layers, backend):
     decoder, inputs, state = make(LSTMDecoder, num_layers=num_layers)
     check_steps(decoder, inputs, state, backend)
+
+
+@both_decoders
+def test_no_steps_leave_the_state(kind):
+    decoder, inputs, state = make(kind)
+    outputs, last = decoder(inputs[:, :0], state)
+    assert outputs.shape == (4, 0, 5)
+    assert torch.equal(last.hidden, state.hidden)
+    assert torch.equal(last.cell, state.cell)
+
+
+def test_a_step_has_the_weights_that_hooks_compute():
+    """Pruning computes the weights whenever the layers are called."""
+    decoder, inputs, state = make(LSTMDecoder)
+    prune.l1_unstructured(decoder.lstm, "weight_hh_l0", 0.5)
+    other = make(LSTMDecoder)[0]
+    with torch.no_grad():
+        for parameter in (decoder.lstm.weight_hh_l0_orig, other.lstm.weight_hh_l0):
+            parameter.mul_(2)
+        other.lstm.weight_hh_l0.mul_(decoder.lstm.weight_hh_l0_mask)
+    for result, expected in zip(decoder.step(inputs[:, 0], state), other.step(inputs[:, 0], state)):
+        torch.testing.assert_close(result, expected)
 
 
 @both_decoders

@@ -218,3 +218,45 @@ def test_a_hook_that_looks_changes_no_decision(lengths):
     assert before != "packed"
     network.register_forward_hook(lambda *_: None)
     assert resolve_network(network, inputs.float(), mask) == before
+
+
+class Negative(torch.nn.LSTM):
+    """An LSTM whose outputs have the opposite sign."""
+
+    def forward(self, inputs, initial=None):
+        outputs, last = super().forward(inputs, initial)
+        if isinstance(outputs, torch.nn.utils.rnn.PackedSequence):
+            return outputs._replace(data=-outputs.data), last
+        return -outputs, last
+
+
+@pytest.mark.parametrize("grad", [False, True])
+def test_a_class_with_its_own_forward_is_called(grad):
+    own = Negative(D, H, batch_first=True).double()
+    torch_s = torch.nn.LSTM(D, H, batch_first=True).double()
+    torch_s.load_state_dict(own.state_dict())
+    inputs, mask = batch(LENGTHS, 6)
+    with torch.set_grad_enabled(grad):
+        (expected,) = run_networks([torch_s], inputs, mask)
+        (outputs,) = run_networks([own], inputs, mask)
+        last_outputs, *_ = lstm_final_states(own, inputs, mask)
+    torch.testing.assert_close(outputs, -expected)
+    torch.testing.assert_close(last_outputs, -expected)
+
+
+def test_a_parametrized_network_has_the_weights_of_its_parametrization():
+    """Parametrization makes a class of the network, which has torch's `forward`."""
+
+    class Half(torch.nn.Module):
+        def forward(self, weight):
+            return weight / 2
+
+    network = make(torch.nn.LSTM)
+    halved = make(torch.nn.LSTM)
+    inputs, mask = batch(LENGTHS, 6)
+    torch.nn.utils.parametrize.register_parametrization(network, "weight_hh_l0", Half())
+    with torch.no_grad():
+        halved.weight_hh_l0.div_(2)
+    torch.testing.assert_close(
+        run_networks([network], inputs, mask), run_networks([halved], inputs, mask)
+    )

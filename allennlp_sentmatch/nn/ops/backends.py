@@ -209,7 +209,7 @@ def resolve_words(network: torch.nn.Module, vectors: torch.Tensor) -> Optional[B
     parameters = [vectors, *network.parameters()]
     if torch.is_grad_enabled() or not all(map(has_values, parameters)):
         return None
-    has_hooks = _must_be_called(network) or network._forward_hooks
+    has_hooks = must_be_called(network) or network._forward_hooks
     if has_hooks or _requested.get() is not None:
         return None
     if _obstacle("cpu", tuple(parameters)) is not None:
@@ -229,9 +229,11 @@ def resolve_network(
     sentences' last states; cuDNN takes packed batches as they are. Forward hooks do not matter:
     AllenNLP hooks every module for one batch, whose numbers must be the same as without hooks.
     """
+    if has_own_forward(network):
+        return "packed"
     if is_exporting() or is_transformed(inputs):
         return "own"
-    if has_values(inputs) and _must_be_called(network):
+    if has_values(inputs) and must_be_called(network):
         return "packed"
     if needs_last_states:
         return "packed" if is_on_gpu(inputs) and inputs.size(1) > 0 else "own"
@@ -243,13 +245,20 @@ def resolve_network(
     return _fastest_on_cpu(network, inputs, share)
 
 
-def _must_be_called(network: torch.nn.Module) -> bool:
+def must_be_called(network: torch.nn.Module) -> bool:
     """Return whether the network must be called: it is quantized, or has its own forward or hooks,
     such as pruning's.
     """
-    if not isinstance(network, (torch.nn.LSTM, torch.nn.GRU)):
-        return True
-    return bool(network._forward_pre_hooks) or "forward" in vars(network)
+    return has_own_forward(network) or bool(network._forward_pre_hooks)
+
+
+def has_own_forward(network: torch.nn.Module) -> bool:
+    """Return whether the network computes something else than torch's LSTM or GRU.
+
+    Its class may be another one if it inherits torch's `forward`, as parametrized networks do.
+    """
+    forwards = (torch.nn.LSTM.forward, torch.nn.GRU.forward)
+    return type(network).forward not in forwards or "forward" in vars(network)
 
 
 def _fastest_on_cpu(
