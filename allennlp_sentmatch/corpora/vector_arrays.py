@@ -57,12 +57,14 @@ def as_rows(rows: Union[Sequence[int], IntArray]) -> IntArray:
     chosen = numpy.asarray(rows)
     are_integers = chosen.ndim == 1 and (chosen.dtype.kind in "iu" or not len(chosen))
     is_masked = isinstance(rows, numpy.ma.MaskedArray)
+    if are_integers:
+        chosen = chosen.astype(numpy.int64)  # unsigned ones from 2^63 on become negative
     if is_masked or not are_integers or chosen.min(initial=0) < 0:
         raise ValueError(
             "rows must be a list of integers of at least 0; a mask becomes one by "
             "numpy.flatnonzero(mask)"
         )
-    return chosen.astype(numpy.int64)
+    return chosen
 
 
 def chosen_rows(vectors: FloatArray, rows: Optional[Sequence[int]]) -> IntArray:

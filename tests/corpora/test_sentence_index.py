@@ -156,6 +156,7 @@ def test_an_index_is_not_extended_by_the_vectors_of_another_corpus(vectors):
         ([0.0, 1.0], "rows must be a list of integers"),
         ([[1, 2], [3, 4]], "rows must be a list of integers"),
         ([3, -1], "rows must be a list of integers of at least 0"),
+        (numpy.array([3, -1]).astype("u8"), "rows must be a list of integers of at least 0"),
         ([3, 23], "there are 23 vectors, and no row 23"),
     ],
 )
