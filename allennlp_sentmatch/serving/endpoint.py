@@ -118,7 +118,7 @@ class _Endpoint:
 
     async def answer(self, request: Request) -> Response:
         """Answer a POST to a path of the service."""
-        path = request.url.path
+        path = request.scope["path"]  # in `request.url`, a part of `Host` may precede it
         route = self._service.routes[path]
         body = await request.body()
         try:
@@ -138,13 +138,13 @@ class _Endpoint:
         """Answer a request for something else."""
         others = ", ".join(self._paths)
         reason = f"{error.detail.capitalize()}; this server answers {others}."
-        response = _error(request.url.path, error.status_code, reason)
+        response = _error(request.scope["path"], error.status_code, reason)
         response.headers.update(error.headers or {})
         return response
 
     async def failed(self, request: Request, error: Exception) -> JSONResponse:
         """Answer after an internal error."""
-        return _error(request.url.path, 500, "The server failed; its log says why.")
+        return _error(request.scope["path"], 500, "The server failed; its log says why.")
 
     async def health(self) -> JsonObject:
         """Report that the server is running, and how many inputs wait for the model."""

@@ -122,6 +122,7 @@ def test_names_are_checked(http):
     for headers, status in (
         ({"Host": "evil.example"}, 421),
         ({"Host": "model.example"}, 200),
+        ({"Host": "127.0.0.1/other"}, 200),  # FastAPI 0.110 reads a part of the path there
         ({"Origin": "http://evil.example"}, 403),
     ):
         assert http.post("/predict", json=PAIR, headers=headers).status_code == status
