@@ -67,6 +67,8 @@ OLDEST_TORCH = (1, 12)
 TORCH_WITH_NUMPY_2 = (2, 3)
 OLDEST_PIP = (22, 2)  # the first pip with `--dry-run` and `--report`
 
+NO_CONFLICTS = "No broken requirements found."  # the output of `pip check` if there are none
+
 SUPPORT = "allennlp-torch-support"
 SUPPORT_SOURCE = Path(__file__).with_name("site_packages") / "allennlp_torch_support.py"
 
@@ -245,7 +247,7 @@ def build_support_wheel(folder: Path) -> Path:
 def explain_conflicts(lines: Sequence[str]) -> str:
     """Return a text that says which lines of `pip check` are expected, and why."""
     expected = [line for line in lines if line.startswith("allennlp ")]
-    others = [line for line in lines if line not in expected and " has " in line]
+    others = [line for line in lines if line not in expected and line != NO_CONFLICTS]
     text = f"AllenNLP {ALLENNLP_VERSION} is ready: `allennlp --help`."
     if expected:
         text += (

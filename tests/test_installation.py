@@ -150,6 +150,22 @@ def test_the_package_in_which_an_import_failed_is_named(monkeypatch, tmp_path):
     assert installation.why_broken(raised.value).startswith("the package compiled keeps AllenNLP")
 
 
+def test_all_that_pip_check_finds_is_explained_or_shown():
+    """The lines have the forms of pip's command `check`."""
+    of_allennlp = "allennlp 2.10.1 has requirement torch<1.13.0,>=1.10.0, but you have torch 2.13.0."
+    others = [
+        "streamlit 1.52.0 requires altair, which is not installed.",
+        "streamlit 1.52.0 has requirement numpy<2, but you have numpy 2.3.0.",
+        "torchtext 0.6.0 is not supported on this platform",
+    ]
+    explained = installation.explain_conflicts([of_allennlp, *others])
+    _, expected, shown = explained.split(":\n")
+    assert expected.splitlines()[0].strip() == of_allennlp
+    assert [line.strip() for line in shown.splitlines()] == others
+    nothing = installation.explain_conflicts(["No broken requirements found."])
+    assert nothing == "AllenNLP 2.10.1 is ready: `allennlp --help`."
+
+
 def test_the_program_needs_no_numpy():
     """The state before the first `install-allennlp`, in an environment with only torch."""
     code = "import runpy, sys; sys.modules['numpy'] = None; "
