@@ -7,6 +7,7 @@ detected, and the log says so.
 
 import json
 import logging
+import re
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +20,7 @@ logger = logging.getLogger(__name__)
 DIGESTS = "sha256"  # this setting has the digests by file name; the header's own digest is the last
 
 _PLACE = "0" * 64  # placeholder while the header's own digest is unknown
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 def write_header(path: Path, header: dict[str, Any], files: Iterable[str]) -> None:
@@ -51,23 +53,27 @@ def read_header(path: Path) -> dict[str, Any]:
         logger.warning("%s has no digests of its files: nothing tells if they are damaged", path)
         return header
     digests = header.pop(DIGESTS)
-    if not isinstance(digests, dict) or not all(isinstance(x, str) for x in digests.values()):
-        raise ValueError(f"{path}: {DIGESTS} must be an object of strings")
+    if not isinstance(digests, dict) or not all(map(_is_digest, digests.values())):
+        raise ValueError(f"{path}: {DIGESTS} must be an object of digests, 64 hexadecimal digits")
     for name in digests:
         if is_outside(name):
             raise ValueError(f"{path}: the file {name!r:.100} is not in this folder")
-    _check_own_digest(path, content, digests.pop(path.name, ""))
+    if not _has_digest(content, digests.pop(path.name, _PLACE)):
+        raise _damage(path)
     for name, digest in digests.items():
         if sha256(read_file(path.parent / name)).hexdigest() != digest:
             raise _damage(path.parent / name)
     return header
 
 
-def _check_own_digest(path: Path, content: bytes, digest: str) -> None:
-    """Raise `ValueError` unless a header's content has the digest that it states."""
-    before, found, after = content.rpartition(digest.encode() or b"\0")
-    if not found or sha256(before + _PLACE.encode() + after).hexdigest() != digest:
-        raise _damage(path)
+def _is_digest(value: Any) -> bool:
+    return isinstance(value, str) and _DIGEST.fullmatch(value) is not None
+
+
+def _has_digest(header: bytes, digest: str) -> bool:
+    """Return whether a header, with the placeholder instead of its own digest, has this digest."""
+    before, _, after = header.rpartition(digest.encode())
+    return sha256(before + _PLACE.encode() + after).hexdigest() == digest
 
 
 def _damage(path: Path) -> ValueError:

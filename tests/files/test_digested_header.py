@@ -21,6 +21,9 @@ COVERED += [
 ]
 
 
+A = "a" * 64  # has the form of a digest
+
+
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved") / "classifier"
@@ -80,13 +83,15 @@ def test_a_header_without_digests_is_read_and_the_log_says_so(saved, tmp_path, c
 @pytest.mark.parametrize(
     ("digests", "message"),
     [
-        (3, "sha256 must be an object of strings"),
-        ({"h.json": 3}, "sha256 must be an object of strings"),
-        ({"/etc/hosts": "a"}, "the file '/etc/hosts' is not in this folder"),
-        ({"../h.json": "a"}, r"the file '\.\./h\.json' is not in this folder"),
+        (3, "h.json: sha256 must be an object of digests"),
+        ({"h.json": 3}, "h.json: sha256 must be an object of digests"),
+        ({"h.json": ""}, "h.json: sha256 must be an object of digests"),
+        ({"h.json": "a"}, "h.json: sha256 must be an object of digests"),
+        ({"h.json": "\ud800"}, "h.json: sha256 must be an object of digests"),
+        ({"/etc/hosts": A}, "the file '/etc/hosts' is not in this folder"),
+        ({"../h.json": A}, r"the file '\.\./h\.json' is not in this folder"),
         ({}, "h.json is not as it was written"),
-        ({"h.json": ""}, "h.json is not as it was written"),
-        ({"h.json": "a"}, "h.json is not as it was written"),
+        ({"h.json": A}, "h.json is not as it was written"),
     ],
 )
 def test_digests_that_are_none_are_refused(tmp_path, digests, message):
