@@ -4,6 +4,7 @@ At a threshold, the label is given to the pairs with at least this probability. 
 share of right ones among them, and recall the share of the label's pairs that are among them.
 """
 
+from math import sqrt
 from typing import Any, NamedTuple, Optional
 
 import numpy
@@ -29,7 +30,7 @@ class HeldOut(NamedTuple):
         """Return the accuracy, and its 95 % interval."""
         is_right = self.predicted == self.targets
         share = float(numpy.average(is_right, weights=self.weights))
-        return share, wilson_interval(share, self.weights, self.groups)
+        return share, wilson_interval(share, effective_number(self.weights, self.groups))
 
     def figures(self) -> dict[str, Any]:
         """Return readable figures, which also count the groups, if they were given."""
@@ -85,7 +86,7 @@ class Judged(NamedTuple):
         weights = self.weights[base]
         right = self.weights[is_given & self.is_right]
         share = right.sum() / weights.sum()
-        low, high = wilson_interval(share, weights, self.groups[base])
+        low, high = wilson_interval(float(share), effective_number(weights, self.groups[base]))
         if aim == "f1":  # a function of the correct share of `base`
             low = 2 * low / (1 + low)
             high = 2 * high / (1 + high)
@@ -190,15 +191,19 @@ def _sure_position(pairs: Judged, curve: Curve, aim: str, wanted: float) -> int:
     """Return the position of the best threshold whose interval is not below what is wanted.
 
     By chance, the precision of the best of many thresholds is too good. So only a few thresholds
-    are tried, with different numbers of labeled pairs. For a recall, which only falls from
-    threshold to threshold, all are tried.
+    are tried, with different numbers of labeled pairs. For a recall, which only rises from the
+    highest threshold to the lowest, all are tried.
 
     Raise `ValueError`, with the highest lower end, if no interval is high enough.
     """
-    positions = numpy.arange(len(curve.scores))
     if aim == "precision":
         positions = _spread(curve.counts, wanted)
-    intervals = [pairs.interval(aim, score) for score in curve.scores[positions]]
+        intervals = [pairs.interval(aim, score) for score in curve.scores[positions]]
+    else:
+        positions = numpy.arange(len(curve.scores))
+        is_right = pairs.is_right
+        number = effective_number(pairs.weights[is_right], pairs.groups[is_right])
+        intervals = [wilson_interval(recall, number) for recall in curve.recall.tolist()]
     lower_ends = numpy.array([low for low, _ in intervals])
     reached = positions[lower_ends >= wanted]
     if not len(reached):
@@ -236,19 +241,23 @@ def simplest_number(lower: float, upper: float) -> float:
     return upper
 
 
-def wilson_interval(share: float, weights: Array, groups: Array) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a weighted share of pairs in `groups` (N,).
+def effective_number(weights: Array, groups: Array) -> float:
+    """Return Kish's effective number of groups: with equal weights, the number of groups.
 
-    Wilson 1927, https://doi.org/10.1080/01621459.1927.10502953. It uses Kish's effective number of
-    groups, which for equal weights is the number of groups.
+    `weights` (N,) are the weights of pairs, and `groups` (N,) the groups that have them.
     """
     _, numbers = numpy.unique(groups, return_inverse=True)
     by_group = numpy.bincount(numbers, weights)
-    number = by_group.sum() ** 2 / (by_group**2).sum()
+    return float(by_group.sum() ** 2 / (by_group**2).sum())
+
+
+def wilson_interval(share: float, number: float) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share of some number of pairs.
+
+    Wilson 1927, https://doi.org/10.1080/01621459.1927.10502953.
+    """
     scale = 1 + Z**2 / number
     middle = (share + Z**2 / (2 * number)) / scale
     variance = share * (1 - share) / number + Z**2 / (4 * number**2)
-    half = Z * numpy.sqrt(variance) / scale
-    low = max(middle - half, 0)
-    high = min(middle + half, 1)
-    return float(low), float(high)
+    half = Z * sqrt(variance) / scale
+    return max(middle - half, 0.0), min(middle + half, 1.0)

@@ -154,6 +154,15 @@ def test_a_recall_can_be_sure():
     assert found.probability < lowest.probability
 
 
+def test_a_sure_recall_of_many_pairs_counts_their_groups_twice(monkeypatch):
+    """Once for all thresholds, and once for the chosen one: each count reads all pairs."""
+    counts = []
+    unique = numpy.unique
+    monkeypatch.setattr(numpy, "unique", lambda *a, **k: counts.append(a) or unique(*a, **k))
+    choose_threshold(*drawn(0, 1000), "recall", 0.9, sure=True)
+    assert len(counts) == 2
+
+
 @pytest.mark.parametrize("precision", [0.99, 1])
 def test_what_cannot_be_sure_is_refused(precision):
     scores, is_right, weights = drawn(0, 40)
