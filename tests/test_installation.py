@@ -152,7 +152,7 @@ def test_the_package_in_which_an_import_failed_is_named(monkeypatch, tmp_path):
 
 def test_all_that_pip_check_finds_is_explained_or_shown():
     """The lines have the forms of pip's command `check`."""
-    of_allennlp = "allennlp 2.10.1 has requirement torch<1.13.0,>=1.10.0, but you have torch 2.13.0."
+    of_allennlp = "allennlp 2.10.1 has requirement torch<1.13.0,>=1.10.0, but you have torch 2.9"
     others = [
         "streamlit 1.52.0 requires altair, which is not installed.",
         "streamlit 1.52.0 has requirement numpy<2, but you have numpy 2.3.0.",
