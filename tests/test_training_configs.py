@@ -332,6 +332,17 @@ def test_whole_matrices_are_orthogonal():
         torch.testing.assert_close(weight.T @ weight, identity, rtol=0, atol=1e-5)
 
 
+def test_subilstm_on_quora_has_dropout_where_its_paper_has_it():
+    """The paper (arXiv:1805.07340): "after the word embedding layer and after the ReLU"."""
+    model = experiment_models.build_model(CONFIGURATIONS / "quora/subilstm_tied.jsonnet")
+    active = [
+        name
+        for name, module in model.named_modules()
+        if isinstance(module, torch.nn.Dropout) and module.p > 0
+    ]
+    assert sorted(active) == ["_classifier.hidden_layers.0.2.1", "_embedding_dropout"]
+
+
 TRANSFORMER = "_text_field_embedder.token_embedder_tokens.transformer_model."
 
 

@@ -139,7 +139,8 @@ local bilstm = { type: 'lstm', bidirectional: true };
     },
 
   // Table 5: a siamese network with max-pooling, 300D GloVe vectors that are trained too, encoders
-  // and one fully connected layer of 600, Adam with 0.001.
+  // and one fully connected layer of 600, dropout on the vectors and after this layer, Adam with
+  // 0.001.
   siamese(dataset, encoder):
     local size = 600;
     local dropout = 0.1;
@@ -156,7 +157,12 @@ local bilstm = { type: 'lstm', bidirectional: true };
           pooling: 'max',
         },
         matcher: 'heuristic',
-        classifier: { num_layers: 1, hidden_size: size, dropout: dropout, batch_norm: false },
+        classifier: {
+          num_layers: 1,
+          hidden_size: size,
+          hidden_dropout: dropout,
+          batch_norm: false,
+        },
       },
       data_loader: { batch_size: 64, shuffle: true },
       trainer: {
