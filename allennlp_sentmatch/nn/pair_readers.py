@@ -9,8 +9,8 @@ the first, and its last hidden state h_N is the pair's vector:
     LSTMNPair    LSTMNs (8-13, `allennlp_sentmatch.nn.lstmn`):  h~_1 = h^p_M,  c~_1 = c^p_M,
                  in place of zeros, since the second one's own tapes are empty
 
-`LSTMNInterAttention` (section 3), after the word-by-word attention model of Rocktäschel et al.
-2016: with Y the premise's hidden tape,
+`LSTMNInterAttention` (section 3), after the model of Rocktäschel et al. 2016 that attends from h_N
+alone, not word by word: with Y the premise's hidden tape,
 
     s = w^T tanh(W^y Y + W^h h_N)         (14)
     alpha = softmax(s)                    (15)

@@ -10,8 +10,8 @@ For a sentence with the steps h_1 .. h_N:
 Document Classification", equations 5 to 7, with v for the context vector u_w.
 
 `AttentivePooling` pools two sentences with weights that depend on both: dos Santos, Tan, Xiang and
-Zhou 2016, "Attentive Pooling Networks" (arXiv:1602.03609), section 4. With q_i and a_j the token
-vectors of a question and an answer, and U learned:
+Zhou 2016, "Attentive Pooling Networks" (arXiv:1602.03609). With q_i and a_j the token vectors of a
+question and an answer, and U learned:
 
     G_ij = tanh(q_i^T U a_j)
     sigma^q = softmax_i(max_j G_ij),   r^q = sum_i sigma^q_i q_i
