@@ -123,7 +123,7 @@ mb megabyte megabytes
 gb gigabyte gigabytes
 tb terabyte terabytes
 pb petabyte petabytes
-kbit kbits
+kbit kbits kilobit kilobits
 mbit mbits megabit megabits
 gbit gbits gigabit gigabits
 kbps

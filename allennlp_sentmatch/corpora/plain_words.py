@@ -2,7 +2,8 @@
 
 "I don&#39;t pay at 9 a.m." has the words "I", "do", "not", "pay", "at", "9" and "am". "is n't",
 "isn 't", "isnt", "is'nt" and "isnot" are "is not", with any kind of apostrophe. "no one" is
-"nobody", "w/o" is "without", and "no. 5" is "number 5", which negates nothing.
+"nobody", "w/o" is "without", and "no. 5" is "number 5", which negates nothing. 5'10" is "5 feet 10
+inches", "-$5" is "$-5", and "5 Mb" has megabits, unlike "5 MB" and "5 mb".
 """
 
 import re
@@ -13,8 +14,10 @@ _APOSTROPHES = "\u2019\u2018\u201b\u0060\u00b4\u02bc\u02b9\u02bb\u2032\uff07\ua7
 # Some programs write a minus as a dash. Between words, no hyphen is read.
 _HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2212\ufe58\ufe63\uff0d"
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u2060\ufeff"
+_DOUBLE_QUOTES = "\u201c\u201d\u2033\uff02"
 _MARKS = {
     **dict.fromkeys(map(ord, _APOSTROPHES), "'"),
+    **dict.fromkeys(map(ord, _DOUBLE_QUOTES), '"'),
     **dict.fromkeys(map(ord, _HYPHENS), "-"),
     **dict.fromkeys(map(ord, _INVISIBLE), None),
 }
@@ -46,15 +49,30 @@ _DOLLARS = {
 }  # fmt: skip
 _NAMED_DOLLAR = re.compile(rf"\b({'|'.join(_DOLLARS)})\$ ?(?=\d)")
 _DECADE = re.compile(r"'(?=\d\ds\b)|(?<=\d0)'(?=s\b)")  # as in "'90s" and "1930's"
-# Without capitals, these would be read as the units of the other prefix, MW or mV.
-_MILLI_OR_MEGA = {
+# Without capitals, these would be read as other units, such as MW, mV or MB.
+_UNITS_BY_CAPITALS = {
     "mJ": "millijoules",
     "mPa": "millipascals",
     "mW": "milliwatts",
     "m\u03a9": "milliohms",
     "MV": "megavolts",
+    "Kb": "kilobits",
+    "Mb": "megabits",
+    "Gb": "gigabits",
+    "kb/s": "kilobits/s",
+    "KBps": "kilobytes/s",
+    "kBps": "kilobytes/s",
+    "MBps": "megabytes/s",
+    "GBps": "gigabytes/s",
 }
-_SHORT_UNIT = re.compile(rf"(?<=\d) ?({'|'.join(_MILLI_OR_MEGA)})\b")
+_SHORT_UNIT = re.compile(rf"(?<=\d) ?({'|'.join(_UNITS_BY_CAPITALS)})\b")
+_DEGREE = re.compile(r"(?<=\d) ?(?:[\u00ba\u02da]|deg\.?) ?(?=[CF]\b)")
+_NEGATIVE_MONEY = re.compile(r"(?<![\w.)])-([$\u20ac\u00a3\u00a5\u20b9])(?=\.?\d)")
+_FEET_AND_INCHES = re.compile(
+    r"(?<![\w.])(\d{1,2})(?: ?' ?(\d{1,2}(?:\.\d+)?) ?(?:\"|'')|'(\d{1,2})\b(?!['\"]))"
+)
+_LENGTH = re.compile(r"(?<![\w.'\"])(\d{1,3}(?:\.\d+)?)('{1,2}|\")(?![\w'\"])")
+_OPENING_QUOTE = re.compile(r"(?<!\w)'(?=\w)")
 _NUMBER_SIGN = re.compile(r"\bno\. ?(?=\d)", re.IGNORECASE)  # "no. 5" negates nothing
 _FULL_HOUR = re.compile(r":00(?= ?[ap]\.? ?m\b)", re.IGNORECASE)
 _HALF_OF_DAY = re.compile(r"(?:\b([ap])\. ?m\b|(?<=\d) ?([ap])\.? ?m\b)\.?", re.IGNORECASE)
@@ -107,7 +125,10 @@ def _written_out(text: str) -> str:
             text = text.replace(signs, sign)
     if _END_OF_SHORT_NOT.search(text):
         text = _SHORT_NOT.sub(_full_negation, text)
-    text = _SHORT_UNIT.sub(lambda found: f" {_MILLI_OR_MEGA[found[1]]}", text)
+    text = _SHORT_UNIT.sub(lambda found: f" {_UNITS_BY_CAPITALS[found[1]]}", text)
+    text = _NEGATIVE_MONEY.sub(r"\1-", _DEGREE.sub(" ", text))
+    if "'" in text or '"' in text:
+        text = _LENGTH.sub(_length, _FEET_AND_INCHES.sub(_feet_and_inches, text))
     text = _NO_ONE.sub("nobody", _WITHOUT.sub("without", text))
     text = _DECADE.sub("", _NUMBER_SIGN.sub("number ", text))
     return _HALF_OF_DAY.sub(_half_of_day, _FULL_HOUR.sub("", text))
@@ -117,6 +138,21 @@ def _full_negation(found: "re.Match[str]") -> str:
     """Return a verb and "not" for the short form of both."""
     verb = found[1]
     return f"{_SHORTENED.get(verb.lower(), verb)} not"
+
+
+def _feet_and_inches(found: "re.Match[str]") -> str:
+    """Return a height such as 5'10" with its units."""
+    return f"{found[1]} feet {found[2] or found[3]} inches "
+
+
+def _length(found: "re.Match[str]") -> str:
+    """Return a length such as 10' with its unit, unless the mark ends a quotation."""
+    before = found.string[: found.start()]
+    is_quoted = before.count('"') % 2 == 1
+    if found[2] == "'":
+        is_quoted = _OPENING_QUOTE.search(before) is not None
+    unit = "feet" if found[2] == "'" else "inches"
+    return found[0] if is_quoted else f"{found[1]} {unit} "
 
 
 def _half_of_day(found: "re.Match[str]") -> str:

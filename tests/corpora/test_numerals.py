@@ -112,6 +112,12 @@ def test_one_is_a_pronoun_unless_it_counts_what_follows(text, words):
         ("5 sq km|5 square kilometres|five square kilometers", "5 square km"),
         ("half a liter|half liter|1/2 l|one half liter", "1/2 l"),
         ("the eighties|the 80s|the '80s|the 80's", "80s"),
+        ("30 \u00b0C|30 \u00baC|30\u02da C|30 deg C|30 deg. C", "30 celsius"),
+        ("$-5|-$5|\u2212$5|-$5.00", "-5 dollar"),
+        ("10'|10\u2032|10 feet|10 ft", "10 foot"),
+        ("10\"|10\u201d|10\u2033|10''|10 inches|a 10\" board", "10 inch"),
+        ("5 Mb|5Mb|5 megabits|5 Mbit", "5 mbit"),
+        ("5 MB|5 mb|5 megabytes", "5 mb"),
     ],
 )
 def test_forms_of_one_value(texts, value):
@@ -141,6 +147,12 @@ def test_forms_of_one_value(texts, value):
         ("twenty twenty", ["20", "20"]),
         ("thousands of hundreds", ["thousands", "hundreds"]),
         ("Google + Facebook", []),
+        ("He is 5'10\".", ["5 foot", "10 inch"]),
+        ("He is 5\u2019 10\u201d", ["5 foot", "10 inch"]),
+        ("He is 5'10, she 5'8.", ["5 foot", "10 inch", "5 foot", "8 inch"]),
+        ('he has "these 10" of them', ["10"]),
+        ("the 'room 10' of 1990's", ["10", "1990s"]),
+        ("5 Mb/s", ["5 mbit"]),
     ],
 )
 def test_several_numbers(text, values):
@@ -166,6 +178,10 @@ def test_several_numbers(text, values):
         "each second week|each week",
         "the twenties|the thirties",
         "1 euro|1.000 euros",
+        "5 Mb|5 MB",
+        "5 Kb|5 KB|5 Gb|5 GB",
+        "5 kb/s|5 kB/s",
+        "5 MBps|5 Mbps|5 mbit",
     ],
 )
 def test_different_numbers(texts):
