@@ -105,7 +105,8 @@ rise rises rose rising | fall falls fell falling
 """
 
 _TRUTH = """
-right correct correctly true accurate accurately | wrong wrongly incorrect incorrectly false
+right correct correctly true accurate accurately | wrong wrongly incorrect incorrectly false \
+falsely untrue inaccurate inaccurately
 good better best well | bad worse worst badly poor poorly
 positive positively | negative negatively
 same identical | different differently
@@ -126,6 +127,14 @@ add adds added adding | remove removes removed removing
 allow allows allowed allowing | prevent prevents prevented forbid forbids forbidden
 accept accepts accepted | reject rejects rejected refuse refuses refused
 presence present | absence absent
+enable enables enabled enabling | disable disables disabled disabling
+install installs installed installing | uninstall uninstalls uninstalled uninstalling
+subscribe subscribes subscribed subscribing | unsubscribe unsubscribes unsubscribed unsubscribing
+activate activates activated activating | deactivate deactivates deactivated deactivating
+encrypt encrypts encrypted encrypting | decrypt decrypts decrypted decrypting
+upload uploads uploaded uploading | download downloads downloaded downloading
+import imports imported importing | export exports exported exporting
+inbound incoming | outbound outgoing
 win wins won winning | lose loses lost losing
 buy buys bought buying | sell sells sold selling
 """
@@ -142,16 +151,21 @@ sunday sundays (sun)
 """
 
 _PREFIXED = """
-available:un aware:un certain:un clear:un comfortable:un common:un employed:un equal:un expected:un
-fair:un familiar:un fortunate:un fortunately:un happy:un healthy:un important:un known:un like:un
-likely:un limited:un lock:un married:un necessary:un official:un pleasant:un popular:un related:un
-reliable:un safe:un stable:un successful:un successfully:un used:un usual:un usually:un
-complete:in dependent:in direct:in directly:in effective:in efficient:in formal:in significant:in
+acceptable:un affected:un armed:un available:un aware:un certain:un changed:un clear:un
+comfortable:un common:un conscious:un employed:un equal:un expected:un fair:un familiar:un
+fortunate:un fortunately:un happy:un healthy:un important:un intended:un known:un like:un likely:un
+limited:un lock:un married:un necessary:un official:un paid:un pleasant:un popular:un protected:un
+readable:un realistic:un reasonable:un related:un reliable:un restricted:un safe:un satisfied:un
+stable:un successful:un successfully:un supported:un used:un usual:un usually:un vaccinated:un
+wanted:un willing:un
+active:in adequate:in appropriate:in capable:in complete:in consistent:in dependent:in direct:in
+directly:in edible:in effective:in efficient:in experienced:in formal:in significant:in
 sufficient:in visible:in
-mature:im moral:im mortal:im patient:im perfect:im proper:im
+mature:im moral:im mortal:im patient:im perfect:im polite:im proper:im
 legal:il legally:il literate:il logical:il
-rational:ir regular:ir relevant:ir responsible:ir
+rational:ir regular:ir relevant:ir responsible:ir reversible:ir
 advantage:dis advantages:dis agree:dis appear:dis connect:dis honest:dis like:dis respect:dis
+similar:dis symmetric:a linear:non
 """
 
 _DATES = {"may", "march", "mar", "wed", "sat", "sun"}
