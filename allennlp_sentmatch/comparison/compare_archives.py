@@ -8,8 +8,8 @@ from allennlp.models import Model
 
 from allennlp_sentmatch.comparison.item_scores import gold_of, item_scores, metrics_of
 from allennlp_sentmatch.comparison.statistics import compare, holm
-from allennlp_sentmatch.errors import ConfigurationError
-from allennlp_sentmatch.files.folders import AnyPath
+from allennlp_sentmatch.errors import ConfigurationError, configuration_errors
+from allennlp_sentmatch.files.folders import AnyPath, errors_name
 from allennlp_sentmatch.models.archival import check_different, load_archive, weights_digest
 
 
@@ -40,8 +40,8 @@ def compare_archives(
     # Raises
 
     `ConfigurationError` if a model has no scores of items, if the archives do not have the same
-    items, labels or metric, or if a set has a model twice, under whatever names: it would count as
-    two seeds, whose spread would seem smaller than it is.
+    items, labels or metric, if there are fewer than six items, or if a set has a model twice, under
+    whatever names: it would count as two seeds, whose spread would seem smaller than it is.
     """
     sets: list[list[Scored]] = []
     for paths in (higher, *others):
@@ -56,7 +56,8 @@ def compare_archives(
         for one in archives:
             check_comparable(first, one)
         arrays.append(numpy.stack([one.scores for one in archives]))
-    compared = [compare(arrays[0], array) for array in arrays[1:]]
+    with configuration_errors(), errors_name(str(data_path)):
+        compared = [compare(arrays[0], array) for array in arrays[1:]]
     corrected = holm([one.p for one in compared])
     return [
         {

@@ -10,6 +10,11 @@ A bootstrap of n seeds has (n - 1) / n of their variance, so that the interval o
 narrow: if only seeds varied, it would contain the true difference in 80 % of cases. Answers that a
 run gives by chance make it too wide, since they count both for the items and for the seeds (Owen
 2007, "The pigeonhole bootstrap").
+
+A bootstrap of few items varies too little; of one item, not at all. If X and Y are equally good,
+their answers to an item might as well be exchanged, in 2^d equally likely ways for d items with
+different answers (Noreen 1989, "Computer-intensive methods for testing hypotheses"). So the
+smallest two-sided p is 2^(1 - d), and fewer than six items cannot show a difference at 5 %.
 """
 
 import math
@@ -23,6 +28,7 @@ from scipy.stats import binomtest
 BATCH = 100
 """Resamples at a time."""
 RESAMPLES = 10_000
+LEAST_ITEMS = 6
 FINDS = 1.96 + 0.84
 """Standard errors of a difference that such an interval excludes from zero in 80 % of cases."""
 
@@ -71,7 +77,16 @@ def figure_of(items: ndarray) -> Any:
 
 
 def compare(higher: ndarray, lower: ndarray, resamples: int = RESAMPLES) -> Comparison:
-    """Compare the scores of X and Y, which have the same items and any numbers of seeds."""
+    """Compare the scores of X and Y, which have the same items and any numbers of seeds.
+
+    Raise `ValueError` for fewer items than any difference could be shown by.
+    """
+    items = higher.shape[1]
+    if items < LEAST_ITEMS:
+        raise ValueError(
+            f"{items} labeled items cannot show a difference, even if all of them differ; compare "
+            f"on {LEAST_ITEMS} at least, better on hundreds"
+        )
     higher_mean = float(figure_of(higher).mean())
     lower_mean = float(figure_of(lower).mean())
     difference = higher_mean - lower_mean
@@ -171,7 +186,7 @@ def p_value(higher: ndarray, lower: ndarray, differences: ndarray) -> tuple[floa
     """Return p and the name of its test.
 
     Right and wrong answers, 1 and 0, of two single runs are compared by McNemar's exact test.
-    Otherwise, p is from the bootstrapped `differences`.
+    Otherwise, p is from the bootstrapped `differences`, and at least the smallest p of exchanges.
     """
     are_single = higher.shape == lower.shape == (1, higher.shape[1], 1)
     if are_single and numpy.isin([higher, lower], [0.0, 1.0]).all():
@@ -179,7 +194,9 @@ def p_value(higher: ndarray, lower: ndarray, differences: ndarray) -> tuple[floa
     below = int((differences <= 0).sum())
     above = int((differences >= 0).sum())
     p = 2 * (min(below, above) + 1) / (len(differences) + 1)
-    return min(1.0, p), "bootstrap"
+    is_equal = numpy.isclose(higher.mean(axis=0), lower.mean(axis=0)).all(axis=-1)
+    different = int((~is_equal).sum())
+    return min(1.0, max(p, 2.0 ** (1 - different))), "bootstrap"
 
 
 def mcnemar(higher: ndarray, lower: ndarray) -> float:

@@ -69,8 +69,8 @@ def test_sets_of_seeds_are_compared_and_corrected_for_their_number(scores):
 
 
 def test_a_metric_of_reading_comprehension_is_chosen_and_no_longer_in_percent(scores):
-    scores["q1"] = {"f1": [50.0, 100.0], "rouge_l": [20.0, 40.0]}
-    scores["q2"] = {"f1": [0.0, 0.0], "rouge_l": [0.0, 0.0]}
+    scores["q1"] = {"f1": [50.0, 100.0] * 3, "rouge_l": [20.0, 40.0] * 3}
+    scores["q2"] = {"f1": [0.0] * 6, "rouge_l": [0.0] * 6}
     for metric, mean in ((None, 0.75), ("rouge_l", 0.3)):
         (report,) = compare_archives(["q1"], [["q2"]], "test.json", metric)
         assert report["metric"] == (metric or "f1")
@@ -86,6 +86,7 @@ def test_a_metric_of_reading_comprehension_is_chosen_and_no_longer_in_percent(sc
         (("c1", "r1"), None, "c1 has accuracy and r1 map: compare models of one kind"),
         (("c1", "x1"), None, "x1: a SimpleNamespace has no scores of items; compare classifiers"),
         (("c3", "c3"), None, "c3: there are no items to compare in test.tsv"),
+        (("c1", "c1"), None, "test.tsv: 2 labeled items cannot show a difference"),
         (("c1", "c1"), "f1", "c1: its metric is accuracy, not f1"),
         (("q1", "q1"), "map", "q1: its metric is f1 or rouge_l, not map"),
     ],

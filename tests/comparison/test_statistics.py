@@ -70,14 +70,30 @@ def test_a_correlation_of_equal_scores_is_0_as_in_the_metric():
     assert figure_of(EQUAL[:, ::-1]) == 0
 
 
-def test_the_comparison_with_equal_scores():
+def test_resamples_with_equal_scores():
     """A ninth of the resamples of three items has only one of them."""
-    found = compare(EXACT[None], EQUAL[None])
-    assert found.difference == pytest.approx(1)
-    assert found.low == pytest.approx(0)
-    assert found.high == pytest.approx(1)
-    assert found.p == pytest.approx(2 / 9, abs=0.02)
-    assert compare(EXACT[None, :1], EQUAL[None, :1]).p == 1
+    differences, _ = resampled(EXACT[None], EQUAL[None])
+    is_zero = numpy.isclose(differences, 0)
+    assert is_zero.mean() == pytest.approx(1 / 9, abs=0.01)
+    assert differences[~is_zero] == pytest.approx(1)
+
+
+def test_p_of_few_items_is_not_below_the_exact_p_of_exchanging_their_answers():
+    """The sign test: all of 7 items are better, or 5 of 1000, whose others are equal."""
+    lower = numpy.linspace(0.2, 0.7, 7).reshape(1, 7, 1)
+    noise = numpy.random.default_rng(0).random((3, 7, 1)) / 10
+    assert compare(lower + 0.1 + noise, lower).p == pytest.approx(binomtest(7, 7).pvalue)
+    same = numpy.full((1, 995, 1), 0.5)
+    higher = numpy.concatenate([lower[:, :5] + 0.1, same], axis=1)
+    lower = numpy.concatenate([lower[:, :5], same], axis=1)
+    assert compare(higher, lower).p == pytest.approx(binomtest(5, 5).pvalue)
+
+
+def test_fewer_items_than_any_difference_could_be_shown_by():
+    assert binomtest(6, 6).pvalue < 0.05 < binomtest(5, 5).pvalue
+    assert compare(digits("111111"), digits("000000")).p == pytest.approx(binomtest(6, 6).pvalue)
+    with pytest.raises(ValueError, match="5 labeled items cannot show a difference"):
+        compare(digits("11111"), digits("00000"))
 
 
 def test_right_and_wrong_answers_of_two_models_are_compared_by_mcnemar():
