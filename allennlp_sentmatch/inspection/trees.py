@@ -25,6 +25,7 @@ from allennlp_sentmatch.files.lines import first_line, text_rows
 from allennlp_sentmatch.files.row import Row
 from allennlp_sentmatch.inspection import tree_scores
 from allennlp_sentmatch.inspection.tree_scores import Tree, mean_f1
+from allennlp_sentmatch.models.archival import check_different, weights_digest
 from allennlp_sentmatch.modules.interpretable_encoder import InterpretableEncoder
 from allennlp_sentmatch.nn.evaluation_mode import evaluation_mode
 
@@ -189,8 +190,10 @@ def measure_trees(
 
     # Raises
 
-    `ConfigurationError` for a model whose encoder builds no trees.
+    `ConfigurationError` for a model whose encoder builds no trees, and if two models are one, such
+    as a copy of an archive: the trees of different models would seem more alike than they are.
     """
+    check_different([*predictors], [weights_digest(one._model) for one in predictors.values()])
     words = [sentence.words for sentence in sentences]
     lengths = list(map(len, words))
     generator = random.Random(0)

@@ -1,5 +1,7 @@
 """Trees that a model chooses, and their measures against parses of a treebank."""
 
+import copy
+
 import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -120,7 +122,10 @@ def test_words_that_the_tokenizer_would_change_are_warned_of(tree_predictor, cap
 def test_the_report(tree_predictor):
     """A sentence of three words has two trees, so that each model has one of them."""
     sentences = [IT_WORKS, ParsedSentence(["Yes"], frozenset())]
-    predictors = {"a": tree_predictor, "b": tree_predictor}
+    other = copy.deepcopy(tree_predictor)
+    with torch.no_grad():
+        next(other._model._classifier.parameters()).add_(1)  # does not change the trees
+    predictors = {"a": tree_predictor, "b": other}
     report = measure_trees(predictors, sentences)
     assert report["sentences"] == 2
     assert report["between_models"] == 1
@@ -134,6 +139,13 @@ def test_the_report(tree_predictor):
     assert ways == {0.75, 1.0}
     assert report["depth"]["parses"] == pytest.approx((1 + 2 + 2) / 3 / 2)
     assert "between_models" not in measure_trees({"a": tree_predictor}, sentences)
+
+
+def test_a_model_that_counts_as_two_seeds(tree_predictor):
+    """A copy would agree with itself in every tree."""
+    predictors = {"a": tree_predictor, "copy": copy.deepcopy(tree_predictor)}
+    with pytest.raises(ConfigurationError, match="copy is the same model as a: it is a copy"):
+        measure_trees(predictors, [IT_WORKS])
 
 
 def test_a_model_without_trees(small_archive):
