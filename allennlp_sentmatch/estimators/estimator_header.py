@@ -36,7 +36,7 @@ NO_CLASSES = "expected a list of classes of a PairClassifier, and null otherwise
 
 def header_of(estimator: Any) -> dict[str, Any]:
     """Return the settings of a fitted `PairEstimator`, as JSON's types; see `SETTINGS`."""
-    parameters = estimator._checked_parameters()
+    parameters = dict(estimator.fit_parameters_)
     fine_tuning = parameters["head"]
     if fine_tuning is not None:
         parameters["head"] = fine_tuning.get_params()
@@ -80,7 +80,7 @@ def estimator_of(
     check_names("parameter", parameters, known)
     given = None if encoder._is_default else encoder
     estimator: Estimator = kind(given, **_read_parameters(parameters))
-    estimator._checked_parameters()
+    estimator.fit_parameters_ = estimator._checked_parameters()
     estimator.encoder_ = encoder
     if header["feature_names"] is not None:
         estimator.feature_names_in_ = numpy.array(header["feature_names"], dtype=object)

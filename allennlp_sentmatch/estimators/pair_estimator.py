@@ -127,7 +127,7 @@ class PairEstimator(KeepsEncoder):
             raise ValueError("fine-tuning takes no sample_weight and no class_weight")
         kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
         fitted = copy.copy(self)
-        fitted.__dict__ = {**kept, **parameters}
+        fitted.__dict__ = {**kept, **parameters, "fit_parameters_": parameters}
         with showing_progress(show_progress_bar):
             fitted._fit(X, y, sample_weight, groups)
         learned = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
@@ -194,6 +194,7 @@ class PairEstimator(KeepsEncoder):
     def save(self, folder: AnyPath) -> None:
         """Write the fitted estimator to a folder of tensors and JSON, which `load` reads.
 
+        Its parameters are the ones in `fit`, even if `set_params` has changed them since.
         The encoder of this package is not written. Encoders of other packages and of archives are
         not written either: `load` takes them.
 
@@ -273,7 +274,8 @@ def _check_linear_matcher(matcher: Any) -> None:
     if isinstance(matcher, str) and matcher in LINEAR_MATCHERS:
         return
     known = [*LINEAR_MATCHERS, *TRAINED_MATCHERS]
-    meant = did_you_mean(matcher, known) if isinstance(matcher, str) else ""
+    is_unknown = isinstance(matcher, str) and matcher not in known
+    meant = did_you_mean(matcher, known) if is_unknown else ""
     raise ValueError(
         f"matcher must be one of {', '.join(LINEAR_MATCHERS)}, or with FineTuning() one of "
         f"{', '.join(TRAINED_MATCHERS)}; got {matcher!r:.50}{meant}"

@@ -144,12 +144,18 @@ def test_an_encoder_in_float16_is_not_saved(tmp_path):
         classifier.save(tmp_path / "half")
 
 
-def test_parameters_that_cannot_be_loaded_are_not_saved(tmp_path):
+@pytest.mark.parametrize("later", [{"l2": 5.0, "matcher": "cosine"}, {"random_state": "x"}])
+def test_the_parameters_of_fit_are_saved(tmp_path, later):
+    """Parameters that are set later, even impossible ones, are for the next `fit`."""
     estimator = PairClassifier(tiny_encoder(), l2=0.1).fit(PAIRS, LABELS)
-    estimator.set_params(random_state="x")
-    with pytest.raises(ValueError, match="random_state must be"):
-        estimator.save(tmp_path / "folder")
-    assert not list(tmp_path.iterdir())
+    estimator.set_params(**later).save(tmp_path / "folder")
+    loaded = PairClassifier.load(tmp_path / "folder")
+    assert (loaded.l2, loaded.matcher, loaded.random_state) == (0.1, "heuristic", 0)
+    card = (tmp_path / "folder" / "README.md").read_text("utf-8")
+    assert '"l2": 0.1' in card
+    assert '"cosine"' not in card
+    loaded.set_params(**later).save(tmp_path / "again")
+    assert PairClassifier.load(tmp_path / "again").l2 == 0.1
 
 
 @pytest.mark.skipif(not (HAS_INT8 and COMPILED), reason="nothing is computed in 8 bits here")
