@@ -185,11 +185,12 @@ def _shares_examples(reader: DatasetReader, first: Any, second: Any) -> bool:
 
 
 def _examples(reader: DatasetReader, data_path: Any) -> list[tuple[str, ...]]:
-    """Return the texts of a data path's examples, or none if they are not on this machine."""
+    """Return the texts of a data path's examples, or none if the reader cannot read them here."""
     path, _ = split_data_path(data_path)
     if not isinstance(reader, ConfiguredReader) or not all(map(os.path.isfile, _files(path))):
         return []
-    with suppress(ValueError):  # the data have another format than this reader's
+    # The data may have another format than this reader's.
+    with suppress(ValueError, ConfigurationError, OSError):
         return [tuple(sorted(reader.sentences(one))) for one in reader.examples(data_path)]
     return []
 

@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 
 from allennlp_sentmatch.calibration import calibrate_archive
+from allennlp_sentmatch.calibration.calibrate_archive import _examples
 from allennlp_sentmatch.calibration.temperature import predict_logits
+from allennlp_sentmatch.data.dataset_readers import SingleSentenceReader
 from allennlp_sentmatch.models.archival import load_archive
 from allennlp_sentmatch.models.ensemble import ensemble_archives
 from tests.conftest import LARGE_WEIGHTS, REPOSITORY, SMALL_QUICK_START
@@ -315,6 +317,20 @@ def test_a_copy_of_training_examples_is_noticed(
     held_out.write_text("\n".join([header, *others[: 50 if num_lines else 0], *lines[:num_lines]]))
     calibrate_archive(small_archive, few_drawn, tmp_path / "out", [str(held_out)])
     assert ("have examples of the training data" in caplog.text) == is_noticed
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "fixtures/data/trec.label",
+        {"path": "fixtures/data/trec.label", "set": "TRAIN"},
+        ["fixtures/data/trec.label"],
+    ],
+)
+def test_training_data_in_another_form_than_the_validation_data(path, monkeypatch):
+    """The validation reader, which takes a file for each label, cannot read a table."""
+    monkeypatch.chdir(REPOSITORY)
+    assert _examples(SingleSentenceReader("two_files"), path) == []
 
 
 LINES = (REPOSITORY / "fixtures/quick_start/test.tsv").read_bytes().splitlines(keepends=True)
