@@ -343,6 +343,15 @@ def test_subilstm_on_quora_has_dropout_where_its_paper_has_it():
     assert sorted(active) == ["_classifier.hidden_layers.0.2.1", "_embedding_dropout"]
 
 
+@pytest.mark.parametrize("name", ["snli_semi/cs_lvm_28k", "quora_semi/vae_siamese_1k"])
+def test_a_generators_output_bias_starts_as_a_linear_layers(name: str):
+    """Thesis 6.4.5 has "the default weight initialization scheme of the AllenNLP library"."""
+    model = experiment_models.build_model(CONFIGURATIONS / f"{name}.jsonnet")
+    bias = model.get_parameter("_generator.output_bias")
+    assert bias.unique().numel() == bias.numel()
+    assert bias.abs().max() <= 300**-0.5
+
+
 TRANSFORMER = "_text_field_embedder.token_embedder_tokens.transformer_model."
 
 

@@ -74,6 +74,11 @@ local regularized = {
       alpha: 0.7,
     },
     generate_any_symbol: true,
+    // Torch's, and so AllenNLP's, for the bias of a linear layer of 300 inputs.
+    initializer: {
+      local bound = 1 / std.sqrt(300),
+      regexes: [['_generator\\.output_bias', { type: 'uniform', a: -bound, b: bound }]],
+    },
   },
   trainer+: { num_epochs: 50, grad_norm: 5.0 },
 };
@@ -181,6 +186,7 @@ local auto_encoder_best = {
       read_end_symbol:: null,
       beam_search:: null,
       generate_any_symbol:: null,
+      initializer:: null,
     },
     data_loader+: { labeled_only: true },
   },
