@@ -8,6 +8,7 @@ The results are written to benchmarks/results/.
 
 import argparse
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -95,6 +96,11 @@ def main() -> None:
         default=1,
         help="measure everything this many times",
     )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        help="without an ending; by default benchmarks/results/targets_DEVICE",
+    )
     options = parser.parse_args()
     keep_freed_memory()
     device = torch.device(options.device)
@@ -111,7 +117,8 @@ def main() -> None:
     columns["target"] = "target"
     info["threads"] = options.threads
     info["runs"] = options.runs
-    write(RESULTS / f"targets_{device.type}", info, list(records.values()), columns)
+    output = options.output or RESULTS / f"targets_{device.type}"
+    write(output, info, list(records.values()), columns)
 
 
 if __name__ == "__main__":
