@@ -147,11 +147,13 @@ def _feet_and_inches(found: "re.Match[str]") -> str:
 
 def _length(found: "re.Match[str]") -> str:
     """Return a length such as 10' with its unit, unless the mark ends a quotation."""
-    before = found.string[: found.start()]
-    is_quoted = before.count('"') % 2 == 1
+    before = found.string[: found.start()].replace("''", '"')
     if found[2] == "'":
+        unit = "feet"
         is_quoted = _OPENING_QUOTE.search(before) is not None
-    unit = "feet" if found[2] == "'" else "inches"
+    else:
+        unit = "inches"
+        is_quoted = before.count('"') % 2 == 1
     return found[0] if is_quoted else f"{found[1]} {unit} "
 
 

@@ -151,6 +151,7 @@ def test_forms_of_one_value(texts, value):
         ("He is 5\u2019 10\u201d", ["5 foot", "10 inch"]),
         ("He is 5'10, she 5'8.", ["5 foot", "10 inch", "5 foot", "8 inch"]),
         ('he has "these 10" of them', ["10"]),
+        ("he has ''these 10'' of them", ["10"]),
         ("the 'room 10' of 1990's", ["10", "1990s"]),
         ("5 Mb/s", ["5 mbit"]),
     ],
