@@ -10,6 +10,7 @@ import pytest
 
 from allennlp_sentmatch import installation
 from allennlp_sentmatch.installation import Change, InstallationError, check_environment
+from tests.conftest import REPOSITORY
 
 
 @pytest.fixture
@@ -110,6 +111,22 @@ def test_torch_stays_and_numpy_fits_it(versions, monkeypatch, pip, torch, limits
     allennlp = Change("allennlp", "2.10.1", None)
     assert installation.plan()[:2] == [zope, allennlp]
     assert pip[0][-1] == limits
+
+
+def oldest_versions(requirements):
+    """Return the numbers of the oldest version that each requirement allows."""
+    found = (re.match(r"([\w-]+)>=([\d.]+)", requirement) for requirement in requirements)
+    return {match[1]: [*map(int, match[2].split("."))] for match in found if match}
+
+
+def test_allennlp_s_requirements_are_not_older_than_the_package_s_own():
+    metadata = (REPOSITORY / "pyproject.toml").read_text()
+    own = re.search(r"^dependencies = \[(.*?)^\]", metadata, re.MULTILINE | re.DOTALL)[1]
+    ours = oldest_versions(re.findall(r'"(.*?)"', own))
+    allennlp_s = oldest_versions(installation.REQUIREMENTS)
+    shared = ours.keys() & allennlp_s.keys()
+    assert {"numpy", "scikit-learn", "scipy", "tqdm"} <= shared
+    assert [name for name in sorted(shared) if allennlp_s[name] < ours[name]] == []
 
 
 def test_an_older_support_module_is_replaced(versions, monkeypatch, pip, tmp_path):
