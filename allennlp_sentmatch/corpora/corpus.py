@@ -64,7 +64,7 @@ def encode_corpus(
         By default, a progress bar appears after some seconds on a terminal.
     fingerprint : `str`, optional (default = `""`)
         Names the encoder, for instance by a digest of its archive: an interrupted run is not
-        resumed with another one.
+        resumed with another one. Without it, a sample of the vectors tells.
     append : `bool`, optional (default = `False`)
         Whether `output_file` may have the vectors of the first sentences. Then only the others are
         encoded. The file stays unchanged until the new one is complete and replaces it.
@@ -74,10 +74,10 @@ def encode_corpus(
     `TypeError` or `ValueError` for a sentence that cannot be encoded, with its row, counted from 0.
     `TypeError` if `sentences` is not a function.
     `ValueError` if `output_file` exists or cannot be written, if an interrupted run had other
-    sentences, another fingerprint, another format of numbers or other sizes, if the sentences
-    change while they are encoded, or if another process is writing the same file; with `append`, if
-    the file is damaged, or is not the encoder's for the first sentences, by their digest and a
-    sample of the vectors.
+    sentences, another model, another format of numbers or other sizes, if the sentences change
+    while they are encoded, or if another process is writing the same file; with `append`, if the
+    file is damaged, or is not the encoder's for the first sentences, by their digest and a sample
+    of the vectors.
     """
     if not callable(sentences):
         raise TypeError(
@@ -119,7 +119,7 @@ def encode_corpus(
         vectors = VectorsFile(
             folder / VECTORS, survey.num_sentences, blocks.vector_size, survey.digest
         )
-        run = EncodingRun(folder, vectors, seen, block_size, progress)
+        run = EncodingRun(folder, vectors, seen, block_size, progress, not fingerprint)
         run.encode(blocks, sentences(), batch_size, before)
 
 

@@ -7,12 +7,13 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 import numpy
 
 from allennlp_sentmatch.array_types import FloatArray
 from allennlp_sentmatch.corpora.encoders import BlockEncoder
+from allennlp_sentmatch.corpora.survey import NUM_SAMPLES, check_same
 from allennlp_sentmatch.corpora.unfinished_run import (
     DATABASE,
     DIGEST_SIZE,
@@ -42,6 +43,8 @@ class EncodingRun:
         The number of sentences between two points to resume from.
     progress : `tqdm`
         Counts the sentences.
+    checks_model : `bool`
+        Whether a sample of the vectors of an interrupted run must be the encoder's.
     """
 
     def __init__(
@@ -51,18 +54,20 @@ class EncodingRun:
         seen: sqlite3.Connection,
         block_size: int,
         progress: Any,
+        checks_model: bool,
     ) -> None:
         self._folder = folder
         self._vectors = vectors
         self._seen = seen
         self._block_size = block_size
         self._progress = progress
+        self._checks_model = checks_model
         with naming(vectors.path):
             vectors.prepare()
         self._finished = finished_blocks(folder / DIGESTS)
         self._read = SentencesDigest()
-        # The blocks that are being encoded, by number.
-        self._unfinished: deque[tuple[int, _Block]] = deque()
+        # The blocks that are being encoded, by number; a sample of a finished block has none.
+        self._unfinished: deque[tuple[Optional[int], _Block]] = deque()
 
     def encode(
         self,
@@ -73,13 +78,16 @@ class EncodingRun:
     ) -> None:
         """Write the vectors of all sentences; the first sentences have the vectors `before`.
 
-        Raise `ValueError` if the sentences are not those that were counted, or if a file cannot be
-        written.
+        Raise `ValueError` if the sentences are not those that were counted, if an interrupted run
+        had another model, or if a file cannot be written.
         """
         rest = islice(sentences, self._vectors.num_vectors)
         blocks = self._new_sentences(rest, before)
         for new_vectors in encoder.encode_blocks(blocks, batch_size):
             number, block = self._unfinished.popleft()
+            if number is None:
+                self._check_model(block, new_vectors)
+                continue
             digest = self._write(block, new_vectors)
             digests = self._folder / DIGESTS
             with naming(digests), open(digests, "r+b") as file:
@@ -94,18 +102,23 @@ class EncodingRun:
             self._vectors.complete()
 
     def _new_sentences(self, sentences: Iterator[str], before: Any) -> Iterator[list[str]]:
-        """Yield the new sentences of each block that is not finished yet.
+        """Yield the new sentences of each block that is not finished yet, and once a sample of a
+        finished block.
 
         The blocks after those of the vectors `before`, which are copied, are numbered from 0.
         """
         self._copy(before, islice(sentences, len(before)))
         for number, block_sentences in enumerate(blocks_of(sentences, self._block_size)):
             block = self._next_block(block_sentences, len(before) + number * self._block_size)
-            if self._is_finished(number, block):
-                self._progress.update(len(block_sentences))
-            else:
+            if not self._is_finished(number, block):
                 self._unfinished.append((number, block))
                 yield block.new
+                continue
+            self._progress.update(len(block_sentences))
+            if self._checks_model and block.new:
+                self._checks_model = False  # once
+                self._unfinished.append((None, block))
+                yield block.new[:NUM_SAMPLES]
 
     def _copy(self, before: Any, sentences: Iterator[str]) -> None:
         """Write the mapped vectors of the first sentences as they are."""
@@ -152,6 +165,20 @@ class EncodingRun:
             message = "%s is damaged: rows %d to %d (counted from 0) are encoded again"
             logger.warning(message, path, rows[0], rows[-1])
         return is_finished
+
+    def _check_model(self, block: "_Block", encoded: FloatArray) -> None:
+        """Raise a `ValueError` unless the file has the `encoded` vectors of the first new sentences
+        of a block.
+        """
+        rows = [*block.digests.values()][: len(encoded)]
+        with naming(self._vectors.path):
+            written = self._vectors.read(rows)
+        try:
+            check_same(written, encoded, rows, block.new)
+        except ValueError as error:
+            raise ValueError(
+                f"{self._folder} holds an interrupted run: {error} Delete the folder to start again"
+            ) from error
 
     def _write(self, block: "_Block", new_vectors: FloatArray) -> bytes:
         """Write the block's rows, the vectors of new sentences and copies of earlier rows.

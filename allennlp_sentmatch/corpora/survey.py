@@ -6,7 +6,7 @@ from typing import NamedTuple, Union
 
 import numpy
 
-from allennlp_sentmatch.array_types import IntArray
+from allennlp_sentmatch.array_types import FloatArray, IntArray
 from allennlp_sentmatch.corpora.encoders import BlockEncoder
 from allennlp_sentmatch.corpora.sentence_index import TOLERANCE
 from allennlp_sentmatch.corpora.vector_arrays import evenly
@@ -59,16 +59,28 @@ def check_sample(
     rows: Union[Sequence[int], IntArray],
     sentences: Sequence[str],
 ) -> None:
-    """Raise `ValueError` if some rows are not the encoder's vectors of their sentences.
-
-    Lengths do not matter, and components of unit vectors may differ by `TOLERANCE`. The message has
-    the first such row and its sentence.
+    """Raise `ValueError` if some rows are not the encoder's vectors of their sentences; see
+    `check_same`.
     """
     if not sentences:
         return
     with noting(()):  # these warnings were given when the sentences were encoded
         (encoded,) = encoder.encode_blocks([[*sentences]], len(sentences))
-    same = (numpy.abs(normalized(vectors[rows]) - normalized(encoded)) <= TOLERANCE).all(axis=1)
+    check_same(vectors[rows], encoded, rows, sentences)
+
+
+def check_same(
+    vectors: FloatArray,
+    encoded: FloatArray,
+    rows: Union[Sequence[int], IntArray],
+    sentences: Sequence[str],
+) -> None:
+    """Raise `ValueError` if the vectors (N, E) in N rows are not the `encoded` ones.
+
+    Lengths do not matter, and components of unit vectors may differ by `TOLERANCE`. The message has
+    the first such row and its sentence.
+    """
+    same = (numpy.abs(normalized(vectors) - normalized(encoded)) <= TOLERANCE).all(axis=1)
     for row, sentence in zip(numpy.array(rows)[~same], compress(sentences, ~same)):
         raise ValueError(
             f"the vector in row {row} (counted from 0; the sentence {sentence!r}) is not the "

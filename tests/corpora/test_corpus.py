@@ -51,12 +51,13 @@ def encode(encoder, output, *corpora, **settings):
     settings = {
         "block_size": 7,
         "show_progress_bar": False,
+        "fingerprint": "fake",
         **settings,
     }
     encode_corpus(encoder, lambda: iter(next(rest)), output, **settings)
 
 
-def encode_until(number, output, *corpora):
+def encode_until(number, output, *corpora, **settings):
     """Interrupt a run after it encoded this many sentences, and return them."""
 
     def interrupt(encoded):
@@ -65,7 +66,7 @@ def encode_until(number, output, *corpora):
 
     encoder = FakeEncoder(interrupt)
     with pytest.raises(KeyboardInterrupt):
-        encode(encoder, output, *corpora)
+        encode(encoder, output, *corpora, **settings)
     assert not output.exists()
     return encoder.encoded
 
@@ -102,6 +103,18 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
     encode(second, tmp_path / "v.npy")
     assert (tmp_path / "v.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
     assert sorted(first + second.encoded) == sorted(set(SENTENCES))
+
+
+def test_a_run_is_not_resumed_with_another_model_of_the_same_size(tmp_path):
+    class OtherEncoder(FakeEncoder):
+        def encode_blocks(self, blocks, batch_size):
+            return (vectors[:, ::-1] for vectors in super().encode_blocks(blocks, batch_size))
+
+    encode_until(7, tmp_path / "v.npy", fingerprint="")
+    with pytest.raises(ValueError, match=r"v\.npy\.partial .* another model .* Delete the folder"):
+        encode(OtherEncoder(), tmp_path / "v.npy", fingerprint="")
+    encode(FakeEncoder(), tmp_path / "v.npy", fingerprint="")
+    assert_encoded(tmp_path / "v.npy")
 
 
 @pytest.mark.parametrize(
