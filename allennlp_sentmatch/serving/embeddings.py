@@ -57,6 +57,13 @@ WITHOUT_EFFECT = {
 texts are always cut at the end, and vectors have the length 1.
 """
 
+OTHER_NAMES = {
+    "embedding_type": "encoding_format",
+    "output_dimension": "dimensions",
+    "top_k": "top_n",
+}
+"""The names that Jina and Voyage have for options of OpenAI and Cohere."""
+
 METHODS = {
     "query": "encode_query",
     "search_query": "encode_query",
@@ -148,13 +155,16 @@ class EncodingRoute(Route):
             return _distinct(self.named_texts(settings), settings)
 
     def _read(self, body: JsonObject) -> JsonObject:
-        """Return a request without its null values, which some clients send for unset keys.
+        """Return a request without its null values, which some clients send for unset keys, and
+        with one name for each option.
 
-        Raise `ValueError` for a key that is missing, unknown or has another kind of value, and
-        `RequestError` for another model.
+        Raise `ValueError` for a key that is missing, unknown, has another kind of value or is given
+        by two names, and `RequestError` for another model.
         """
         given = {key: value for key, value in body.items() if value is not None}
         kinds = {"model": TEXT, **self.required, **self.options(), **WITHOUT_EFFECT}
+        others = {other: name for other, name in OTHER_NAMES.items() if name in kinds}
+        kinds |= {other: kinds[name] for other, name in others.items()}
         for key in self.required:
             if key not in given:
                 raise ValueError(f"The request has no {key!r}")
@@ -162,6 +172,11 @@ class EncodingRoute(Route):
             if key not in kinds:
                 raise ValueError(f"{key!r:.100} is not supported; leave it out")
         settings = read_given(given, kinds)
+        for other in others.keys() & settings.keys():
+            name = others[other]
+            if name in settings:
+                raise ValueError(f"{other} is another name of {name}; send one of them")
+            settings[name] = settings.pop(other)
         model = settings.get("model", self._model)
         if model != self._model:
             raise RequestError(
@@ -179,15 +194,10 @@ class EmbeddingsRoute(EncodingRoute):
     required = {"input": TEXTS}
 
     def options(self) -> dict[str, Kind]:
-        """Return OpenAI's options, with the names that Jina and Voyage have for them, and the use
-        of the texts.
-        """
-        size = integer(least=1, most=self._vector_size)
+        """Return OpenAI's options, and the use of the texts."""
         return {
             "encoding_format": _FORM,
-            "embedding_type": _FORM,
-            "dimensions": size,
-            "output_dimension": size,
+            "dimensions": integer(least=1, most=self._vector_size),
             "input_type": one_of(*METHODS),
         }
 
@@ -201,8 +211,8 @@ class EmbeddingsRoute(EncodingRoute):
     def render(self, question: Texts, results: list[Encoding]) -> bytes:
         """Return the vectors in OpenAI's form."""
         settings = question.settings
-        size = settings.get("dimensions", settings.get("output_dimension", self._vector_size))
-        form = settings.get("embedding_type", settings.get("encoding_format"))
+        size = settings.get("dimensions", self._vector_size)
+        form = settings.get("encoding_format")
         shortened = numpy.stack([result.vector[:size] for result in results])
         # OpenAI's vectors have the length 1, and clients compare them by dot products.
         vectors = normalized(shortened)
@@ -259,8 +269,8 @@ class RerankRoute(EncodingRoute):
     required = {"query": TEXT, "documents": TEXTS}
 
     def options(self) -> dict[str, Kind]:
-        """Return the options of Cohere, Jina and Voyage."""
-        return {"top_n": COUNT, "top_k": COUNT, "return_documents": TRUTH}
+        """Return Cohere's options."""
+        return {"top_n": COUNT, "return_documents": TRUTH}
 
     def named_texts(self, settings: JsonObject) -> list[NamedText]:
         """Return the query and the documents."""
@@ -276,8 +286,7 @@ class RerankRoute(EncodingRoute):
         vectors = question.vectors(results)
         settings = question.settings
         documents = settings["documents"]
-        top_k: int = settings.get("top_k", MAX_TEXTS)
-        count: int = settings.get("top_n", top_k)
+        count: int = settings.get("top_n", MAX_TEXTS)
         rows: list[JsonObject] = []
         for index, cosine in nearest(vectors[0], vectors[1:], count):
             row: JsonObject = {"index": index, "relevance_score": cosine}

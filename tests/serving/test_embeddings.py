@@ -398,6 +398,7 @@ def test_other_paths_of_rankings(http, path):
         ({"input": "a", "truncate": "START"}, 400, "truncate must be True, "),
         ({"input": "a", "normalized": 0}, 400, "normalized must be True"),
         ({"input": "a", "embedding_type": "binary"}, 400, "embedding_type"),
+        ({"input": "a", "dimensions": 8, "output_dimension": 9}, 400, "another name of dimensions"),
     ],
 )
 def test_refused_embeddings_have_the_form_of_openai(http, body, status, reason):
