@@ -107,6 +107,19 @@ def test_mistakes_are_sentences(tmp_path, content, arguments, message):
     assert not (tmp_path / "v.npy").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--trust-archive"], "--trust-archive are settings of archives"),
+        (["--overrides", "{}", "--cuda-device", "0"], "--cuda-device, --overrides are settings of"),
+        (["--predictor-args", '{"threshold": 0.8}'], "--predictor-args are settings of archives"),
+    ],
+)
+def test_only_archives_are_served_with_their_settings(options, message):
+    with pytest.raises(SystemExit, match=f"^sentmatch serve: error: .*{message}"):
+        run("serve", "package", *options)
+
+
 def test_an_archive_without_allennlp(corpus, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "allennlp.common.checks", None)
     (tmp_path / "model.tar.gz").write_bytes(b"")

@@ -75,11 +75,12 @@ class Serve(Command):
 
         Raise `ValueError` for settings of archives.
         """
+        from allennlp_sentmatch.corpora.encoders import check_no_archive_settings
         from allennlp_sentmatch.serving import service_at
 
-        if args.predictor or args.predictor_args or args.overrides or args.cuda_device >= 0:
-            options = "--predictor, --overrides and --cuda-device"
-            raise ValueError(f"{options} are settings of archives")
+        check_no_archive_settings(args.model, args.cuda_device, args.overrides, args.trust_archive)
+        if args.predictor or args.predictor_args:
+            raise ValueError("--predictor and --predictor-args are settings of archives")
         return service_at(args.model)
 
     def _archive_service(self, args: argparse.Namespace) -> "Service":
