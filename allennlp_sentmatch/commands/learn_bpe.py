@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from allennlp_sentmatch.commands.command import Command
-from allennlp_sentmatch.files.folders import check_absent
+from allennlp_sentmatch.files.folders import written_text
 from allennlp_sentmatch.files.lines import read_lines
 from allennlp_sentmatch.files.messages import printable
 
@@ -42,9 +42,9 @@ class LearnBpe(Command):
 
         output = Path(args.output_file)
         output.parent.mkdir(parents=True, exist_ok=True)
-        check_absent(output)
         lines = ((line, language) for language, file in args.text for _, line in read_lines(file))
-        encoding = learn_bpe(lines, args.merges, args.lowercase, args.vocabulary_size)
-        output.write_text(json.dumps(encoding, ensure_ascii=False, indent=0) + "\n", "utf-8")
+        with written_text(output) as written:
+            encoding = learn_bpe(lines, args.merges, args.lowercase, args.vocabulary_size)
+            written.write(json.dumps(encoding, ensure_ascii=False, indent=0) + "\n")
         sizes = f"{len(encoding['alphabet'])} characters, {len(encoding['merges'])} merges"
         print(f"{printable(str(output))}: {sizes}")

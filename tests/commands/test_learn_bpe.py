@@ -1,10 +1,12 @@
 """`allennlp learn-bpe` learns one encoding of several files, and names bad input."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from allennlp.common.checks import ConfigurationError
 
+from allennlp_sentmatch.commands import learn_bpe
 from allennlp_sentmatch.data.tokenizers import BpeTokenizer
 
 TEXTS = [word for x in ("de", "en") for word in ("--text", x, f"fixtures/data/parallel.{x}")]
@@ -40,3 +42,12 @@ def test_what_is_refused(allennlp, write, tmp_path, capsys):
     with pytest.raises(SystemExit):
         allennlp("learn-bpe", tmp_path / "b", *TEXTS, "--merges", 60, "--vocabulary-size", 120)
     assert "not allowed with argument --merges" in capsys.readouterr().err
+
+
+def test_a_file_is_whole_or_absent(allennlp, tmp_path, monkeypatch):
+    """The next run would refuse to replace a part of a file."""
+    unwritable = "a part" * 10_000 + "\ud800"
+    monkeypatch.setattr(learn_bpe, "json", SimpleNamespace(dumps=lambda *_, **__: unwritable))
+    with pytest.raises(ConfigurationError, match="surrogates not allowed"):
+        allennlp("learn-bpe", tmp_path / "bpe.json", *TEXTS, "--merges", 10)
+    assert list(tmp_path.iterdir()) == []
