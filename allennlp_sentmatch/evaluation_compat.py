@@ -25,6 +25,7 @@ from allennlp_sentmatch.data.evaluation import (
     remove_limits,
     whole,
 )
+from allennlp_sentmatch.files.folders import nested_objects
 
 LOADERS_LIMITS = ("batches_per_epoch", "instances_per_epoch")
 """The settings of data loaders that leave examples out."""
@@ -68,22 +69,14 @@ def patch_archives() -> None:
         config = Params.from_file(file).params
         for prefix in ("", "validation_"):
             remove_limits(config.get(f"{prefix}dataset_reader"))
-            for limit in LOADERS_LIMITS:
-                _remove_setting(config.get(f"{prefix}data_loader"), limit)
+            for section in nested_objects(config.get(f"{prefix}data_loader")):
+                for limit in LOADERS_LIMITS:
+                    section.pop(limit, None)
         overrides = json.dumps(overrides) if isinstance(overrides, dict) else overrides
         return Params(with_overrides(config, parse_overrides(overrides)))
 
     module: Any = archival
     module.Params = SimpleNamespace(from_file=from_file)
-
-
-def _remove_setting(settings: Any, name: str) -> None:
-    """Remove a setting from a section of a configuration, and from all parts of it."""
-    if isinstance(settings, dict):
-        settings.pop(name, None)
-        settings = list(settings.values())
-    for part in settings if isinstance(settings, list) else []:
-        _remove_setting(part, name)
 
 
 def patch_training() -> None:

@@ -17,6 +17,7 @@ from allennlp.data.samplers import MaxTokensBatchSampler
 from allennlp.models import Model
 
 from allennlp_sentmatch.data.dataset_readers.formatted_reader import FormattedReader
+from allennlp_sentmatch.files.folders import nested_objects
 
 logger = logging.getLogger(__name__)
 
@@ -135,14 +136,11 @@ def _whole_parts(value: Any) -> Any:
 
 def remove_limits(settings: Any) -> None:
     """Remove the settings by which a reader, or one in it, leaves out examples or repeats them."""
-    if isinstance(settings, dict):
-        registry: Any = DatasetReader._registry[DatasetReader]
-        reader, _ = registry.get(str(settings.get("type")), (None, None))
+    registry: Any = DatasetReader._registry[DatasetReader]
+    for section in nested_objects(settings):
+        reader, _ = registry.get(str(section.get("type")), (None, None))
         for name in _limits_of(reader):
-            settings.pop(name, None)
-        settings = list(settings.values())
-    for part in settings if isinstance(settings, list) else []:
-        remove_limits(part)
+            section.pop(name, None)
 
 
 def check_gold(model: Model, loader: Optional[DataLoader]) -> None:

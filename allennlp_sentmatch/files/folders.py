@@ -59,16 +59,22 @@ def is_outside(path: str) -> bool:
     return PurePath(path).is_absolute() or ".." in PurePath(path).parts
 
 
-def nested_settings(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the names and values of all settings in JSON, at any depth."""
+def nested_objects(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield all objects in JSON, at any depth, each before the objects in it."""
     values = [value]
     while values:
         value = values.pop()
         if isinstance(value, dict):
-            yield from value.items()
+            yield value
             values += value.values()
         elif isinstance(value, list):
             values += value
+
+
+def nested_settings(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the names and values of all settings in JSON, at any depth."""
+    for one in nested_objects(value):
+        yield from one.items()
 
 
 def write_json(path: Path, value: Any) -> None:
