@@ -15,7 +15,7 @@ from allennlp_sentmatch.nn.ops.common.native import num_threads
 
 
 def forward(backend: Backend, tables: LayerTables) -> None:
-    """Compute the gates, h and c, as `Steps.forward` in `layer.py` says."""
+    """Compute the gates, h and c, as `layer.py` says."""
     _layer(tables).forward(
         "lstm_forward",
         backend.products,
@@ -30,7 +30,7 @@ def backward(
     tables: LayerTables,
     grads: LayerGradients,
 ) -> None:
-    """Compute the gradients from the last step to the first, as `Steps.backward` says."""
+    """Compute the gradients from the last step to the first, as `layer.py` says."""
     sizes = tables.sizes
     gates = tables.gates
     S, _, H = tables.hidden.shape

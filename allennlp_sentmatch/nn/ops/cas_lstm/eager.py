@@ -16,7 +16,7 @@ from allennlp_sentmatch.nn.ops.common.packing import steps
 
 
 def forward(backend: Backend, tables: LayerTables) -> None:
-    """Compute the gates, h and c, as `Steps.forward` in `layer.py` says."""
+    """Compute the gates, h and c, as `layer.py` says."""
     sizes = tables.sizes
     S, _, H = tables.hidden.shape
     R = tables.recurrent_width
@@ -62,7 +62,7 @@ def backward(
     tables: LayerTables,
     grads: LayerGradients,
 ) -> None:
-    """Compute the gradients from the last step to the first, as `Steps.backward` says."""
+    """Compute the gradients from the last step to the first, as `layer.py` says."""
     sizes = tables.sizes
     factors = _factors(backend, tables, grads.left_weight is not None)
     transposed = [weight.t() for weight in tables.parameters.weight_hh]

@@ -5,11 +5,15 @@ element-wise part, both on adjacent rows; no autograd graph is built. The backwa
 overwrites the gates with the gradients of their arguments; then the gradients of x, W and U are
 one product each over all steps.
 
-The steps have two implementations: `cpu.py`, which is compiled, and `eager.py`.
+The steps have two implementations: `cpu.py`, which is compiled, and `eager.py`. In each, `forward`
+turns W x + b into the gates, and computes h and c. `backward` turns the gates into the gradients of
+their arguments, and fills the buffers of the gradients. Both leave the rows before
+`LayerTables.first_row` as they are.
 """
 
 from collections.abc import Sequence
-from typing import Any, Callable, NamedTuple
+from types import ModuleType
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -27,24 +31,8 @@ from allennlp_sentmatch.nn.ops.common.autograd import Gradients, differentiable,
 from allennlp_sentmatch.nn.ops.common.packing import Packing
 from allennlp_sentmatch.nn.ops.common.products import stack
 
-
-class Steps(NamedTuple):
-    """The steps of a layer by one backend.
-
-    `forward` turns W x + b into the gates, and computes h and c. `backward` turns the gates into
-    the gradients of their arguments, and fills the buffers of the gradients. The rows before
-    `LayerTables.first_row` are left as they are.
-    """
-
-    forward: Callable[[Backend, LayerTables], None]
-    backward: Callable[[Backend, LayerTables, LayerGradients], None]
-
-
-#: By the name of a backend.
-STEPS = {
-    "cpu": Steps(cpu.forward, cpu.backward),
-    "eager": Steps(eager.forward, eager.backward),
-}
+#: The steps by the name of a backend.
+STEPS: dict[str, ModuleType] = {"cpu": cpu, "eager": eager}
 
 
 def lstm_layer(

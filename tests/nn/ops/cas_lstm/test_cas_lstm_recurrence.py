@@ -1,5 +1,7 @@
 """LSTM and CAS-LSTM by any backend; test_every_recurrence.py compares the backends."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
@@ -75,8 +77,10 @@ def test_a_backend_runs_its_own_steps(backend, monkeypatch):
         return lambda *arguments: calls.append(name) or function(*arguments)
 
     for name, steps in layer.STEPS.items():
-        functions = [recorded(name, function) for function in steps]
-        monkeypatch.setitem(layer.STEPS, name, layer.Steps(*functions))
+        forward = recorded(name, steps.forward)
+        backward = recorded(name, steps.backward)
+        recording = SimpleNamespace(forward=forward, backward=backward)
+        monkeypatch.setitem(layer.STEPS, name, recording)
     encoder = build(num_layers=2)
     inputs, mask = batch([3, 2])
     encoder(inputs, mask).sum().backward()
