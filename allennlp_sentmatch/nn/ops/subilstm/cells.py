@@ -4,6 +4,7 @@ In each of S directions, R suffixes of N sentences advance by a token: states ar
 `eager_cells.py` and `cpu_cells.py` have the cells of the backends.
 """
 
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
@@ -52,13 +53,13 @@ class Cell:
         G: 4 for an LSTM and 3 for a GRU.
     num_states : `int`
         2 for an LSTM and 1 for a GRU.
-    max_rows : `Optional[int]`
-        The number of rows that advance together; all rows of a step if `None`.
+    max_rows : `int`
+        The largest number of rows that advance together; by default, all rows of a step do.
     """
 
     num_gates: int
     num_states: int
-    max_rows: Optional[int] = None
+    max_rows: int = sys.maxsize
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from itertools import chain
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from torch import Tensor
 
@@ -64,13 +64,11 @@ class Step(NamedTuple):
             return self.first, self.first + self.suffixes
         return self.t, self.t + 1
 
-    def split(self, max_rows: Optional[int]) -> "Iterator[Step]":
+    def split(self, max_rows: int) -> "Iterator[Step]":
         """Split the step into steps of at most `max_rows` rows, or of one suffix.
 
-        `None` is no limit. A step without suffixes is split into none.
+        A step without suffixes is split into none.
         """
-        if max_rows is None:
-            max_rows = max(1, self.num_rows)
         together = max(1, max_rows // self.sentences)
         if 0 < self.suffixes <= together:
             yield self
