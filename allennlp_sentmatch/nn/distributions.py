@@ -40,6 +40,12 @@ class _UnitVector(constraints.Constraint):
 unit_vector = _UnitVector()
 
 
+def _log_area(dim: int) -> float:
+    """Return the logarithm of the area of the unit sphere in a space of `dim` dimensions."""
+    half = dim / 2
+    return math.log(2) + half * math.log(math.pi) - math.lgamma(half)
+
+
 class HypersphericalUniform(Distribution):
     """U(S^{m-1}), the prior p(z) of the cross-sentence latent variable model.
 
@@ -97,9 +103,7 @@ class HypersphericalUniform(Distribution):
 
     def entropy(self) -> Tensor:
         """Return the logarithm of the sphere's area, a scalar."""
-        half = self.dim / 2
-        log_area = math.log(2) + half * math.log(math.pi) - math.lgamma(half)
-        return torch.tensor(log_area, dtype=self.dtype, device=self.device)
+        return torch.tensor(_log_area(self.dim), dtype=self.dtype, device=self.device)
 
 
 class VonMisesFisher(Distribution):
@@ -240,12 +244,12 @@ class VonMisesFisher(Distribution):
             self._validate_sample(value)
         cosine = (self.loc * value).sum(dim=-1, keepdim=True)
         log_normalizer, _ = log_normalizer_and_ratio(self._dim, self.concentration)
-        log_density = self.concentration * cosine - log_normalizer - self._log_area()
+        log_density = self.concentration * cosine - log_normalizer - _log_area(self._dim)
         return log_density.squeeze(-1)
 
     def entropy(self) -> Tensor:
         """Return the differential entropy, (*batch_shape)."""
-        return self._log_area() - self._divergence_from_uniform()
+        return _log_area(self._dim) - self._divergence_from_uniform()
 
     def _divergence_from_uniform(self) -> Tensor:
         """Return KL(self || uniform) = kappa A - F, eq. 6.3, (*batch_shape)."""
@@ -254,9 +258,6 @@ class VonMisesFisher(Distribution):
         log_normalizer, ratio = log_normalizer_and_ratio(self._dim, k.double())
         divergence = k.double() * ratio - log_normalizer
         return divergence.to(k.dtype).squeeze(-1).expand(self.batch_shape)
-
-    def _log_area(self) -> float:
-        return float(HypersphericalUniform(self._dim, dtype=torch.float64).entropy())
 
 
 @register_kl(VonMisesFisher, HypersphericalUniform)  # type: ignore[untyped-decorator]
