@@ -160,8 +160,15 @@ class CellAwareLSTMDecoder(RecurrentDecoder):
         vertical_gate: Literal["hidden", "peephole"] = "hidden",
         dropout: float = 0.0,
     ) -> None:
-        settings = (vertical_weight, vertical_gate, dropout)
-        super().__init__(CellAwareLSTM(input_size, hidden_size, num_layers, False, *settings))
+        lstm = CellAwareLSTM(
+            input_size,
+            hidden_size,
+            num_layers,
+            vertical_weight=vertical_weight,
+            vertical_gate=vertical_gate,
+            dropout=dropout,
+        )
+        super().__init__(lstm)
 
     def _run_layer(
         self,
