@@ -6,7 +6,7 @@ from typing import Any
 
 import regex
 
-from allennlp_sentmatch.errors import ConfigurationError
+from allennlp_sentmatch.errors import ConfigurationError, configuration_errors
 from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.files.texts import checked_text
 
@@ -31,10 +31,8 @@ def check_text(text: Any, name: str) -> str:
         raise ConfigurationError(
             f"{name} must be a string, not {shorten(text)} of type {type(text).__name__}"
         )
-    try:
+    with configuration_errors():
         return checked_text(text, name, of_any_length=True)
-    except ValueError as error:
-        raise ConfigurationError(str(error)) from None
 
 
 def unescape(text: str) -> str:

@@ -121,8 +121,8 @@ class OutputWords(torch.nn.Module):
     ) -> None:
         super().__init__()
         indices = vocab.get_token_to_index_vocabulary(namespace)
-        excluded = (vocab._padding_token, vocab._oov_token, START_SYMBOL)
-        for symbol in (START_SYMBOL, END_SYMBOL, *excluded):
+        excluded = (START_SYMBOL, vocab._padding_token, vocab._oov_token)
+        for symbol in (END_SYMBOL, *excluded):
             if symbol not in indices:
                 raise ConfigurationError(
                     f"the vocabulary's namespace {namespace!r} lacks {symbol!r}{remedy}"
