@@ -178,9 +178,7 @@ def _jsonnet_sources(frames: Frames) -> list[tuple[str, Path]]:
 
 
 def _existing_folder(message: str, values: Mapping[str, Any]) -> str:
-    """Return a sentence about the folder of another training, which may have ended before
-    it began.
-    """
+    """Return a sentence about a training's folder; the training may have ended before it began."""
     folder = Path(values["serialization_dir"])
     if values["force"]:
         return message
@@ -211,9 +209,7 @@ def _error(parser: ArgumentParserWithDefaults, message: str) -> None:
 
 
 def _hook(previous: ExceptHook) -> ExceptHook:
-    """Return a hook that prints mistakes as sentences and leaves other errors to the `previous`
-    one.
-    """
+    """Return a hook that prints mistakes as sentences, and leaves other errors to `previous`."""
 
     def hook(
         kind: type[BaseException],

@@ -189,8 +189,8 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
         """Return R, eqs 6.20 to 6.23, a scalar, of the labeled and the unlabeled pairs of a batch.
 
         Take the fields of `forward`, but use only the sentences. The gradient reaches the
-        generator, all uses of the word embeddings, and the constraints' weights. Words
-        are read without dropout. The temperature advances by one step.
+        generator, all uses of the word embeddings, and the constraints' weights. Words are read
+        without dropout. The temperature advances by one step.
         """
         with self._constrained():
             pair = self._read_pair(premise, hypothesis, dropout=False)

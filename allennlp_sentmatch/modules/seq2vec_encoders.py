@@ -120,9 +120,7 @@ class PooledEncoder(Seq2VecEncoder):
         return own
 
     def describe(self, internals: dict[str, Tensor], tokens: Sequence[str]) -> dict[str, Any]:
-        """Return the encoder's description, and the pooling's attention, one weight for
-        each token.
-        """
+        """Return the encoder's description, and the pooling's weight of each token."""
         described: dict[str, Any] = {}
         if isinstance(self.encoder, InterpretableEncoder):
             of_encoder = {name: internals[name] for name in self.encoder.internal_names}

@@ -128,8 +128,8 @@ class PassageWindows(NamedTuple):
         """Find the best spans of the passages in all of their windows, as the function `best_spans`
         does, from the scores (N, W) of each token as the first and as the last one.
 
-        A span in several windows counts once, with its largest score. Also return the
-        numbers (B,) of the windows that have the best spans.
+        A span in several windows counts once, with its largest score. Also return the numbers (B,)
+        of the windows that have the best spans.
         """
         padding = ~self.mask
         start = start.masked_fill(padding, -torch.inf)

@@ -188,7 +188,7 @@ def check_fraction(**fractions: float) -> None:
 
 
 def check_choice(*choices: str, **settings: str) -> None:
-    """Raise `ValueError`, which names the first setting that is not one of `choices`."""
+    """Raise a `ValueError` that names the first setting that is not one of `choices`."""
     check_kind(one_of(*choices), **settings)
 
 
@@ -197,7 +197,7 @@ def check_names(
     given: Collection[str],
     expected: Collection[str],
 ) -> None:
-    """Raise `ValueError`, which names the first name that is only given or only expected.
+    """Raise a `ValueError` with the first name that is only given or only expected.
 
     `kind` is what the names are called in the message, such as "setting".
     """

@@ -56,7 +56,6 @@ class Pooling(ConfiguredModule):
         One or more of `"max"`, `"mean"`, `"min"`, `"last"` and `"attention"`.
     bidirectional : `bool`, optional (default = `False`)
         Whether a step is `[left-to-right; right-to-left]`. This affects only "last".
-
     """
 
     def __init__(

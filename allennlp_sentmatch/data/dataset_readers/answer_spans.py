@@ -36,9 +36,9 @@ def covering_span(offsets: Offsets, start: int, end: int) -> Optional[Span]:
 def verbatim_span(text: str, offsets: Offsets, answer: str) -> Optional[Span]:
     """Return the span of the first occurrence of the answer in the text; `None` if there is none.
 
-    Whitespace between words may differ. An occurrence neither begins nor ends within
-    a word. Those that begin and end with a token are preferred; if there are none, the span of the
-    first occurrence is the shortest that covers it ("son" in a token "son--he").
+    Whitespace between words may differ. An occurrence neither begins nor ends within a word. Those
+    that begin and end with a token are preferred; if there are none, the span of the first
+    occurrence is the shortest that covers it ("son" in a token "son--he").
     """
     if not answer.strip():
         return None
@@ -66,8 +66,8 @@ def best_overlap_span(passage: Sequence[str], answers: Sequence[Sequence[str]]) 
 
     The best span begins and ends with a word of the answer. From each such word the span grows,
     and with it a row of the longest common subsequence, held in the bits of an integer (Hyyrö
-    2004, "Bit-parallel LCS-length computation revisited"), until it is too long to be
-    better than the best so far: its F1 is at most 2 m / (n + m).
+    2004, "Bit-parallel LCS-length computation revisited"), until it is too long to be better than
+    the best so far: its F1 is at most 2 m / (n + m).
 
     The `passage` has at least one token, and each of the `answers` is a list of them.
     """

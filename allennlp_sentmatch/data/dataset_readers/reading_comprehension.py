@@ -174,8 +174,7 @@ class ReadingComprehensionReader(FormattedReader):
         """Make the instance of one question, with the fields listed above.
 
         The `answers` contain at least one right answer, or are `None` for prediction; the `id`
-        comes from the data set.
-        Raise `ConfigurationError` for other `answers`.
+        comes from the data set. Raise `ConfigurationError` for other `answers`.
         """
         tokenized = self._passage(passage)
         span = None

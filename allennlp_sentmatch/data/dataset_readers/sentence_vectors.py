@@ -28,8 +28,7 @@ class SentenceVectorsReader(TokenizingReader):
     a NumPy file, such as `allennlp encode` makes of the same file. A data path is
 
     - the sentences' file, if the vectors' file has the same name with the suffix `.npy`:
-      `train.txt` (or
-      `train.txt.gz`) and `train.npy`;
+      `train.txt` (or `train.txt.gz`) and `train.npy`;
     - an object with both: `{"sentences": "train.txt", "vectors": "minilm.npy"}`;
     - or an object with only the sentences, `{"sentences": "train.txt"}`, for a model that is not
       trained.

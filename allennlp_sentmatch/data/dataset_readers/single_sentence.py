@@ -24,13 +24,11 @@ class SingleSentenceReader(FormattedReader):
     - `trec`: TREC's question types, a line `COARSE:fine question` (latin-1).
     - `label_first`: a label, a tab and the text, the format of the 16 domains of FDU-MTL.
     - `two_files`: a sentence on each line and a file for each label, the format of MR, CR, SUBJ and
-      MPQA
-      (windows-1252, which includes ASCII). The path is a folder that has the two files and no
+      MPQA (windows-1252, which includes ASCII). The path is a folder that has the two files and no
       other, and the labels are the files' suffixes (`rt-polarity.neg`: `neg`); or it is an object
       from labels to any number of files: `{"neg": "a.txt", "pos": "b.txt"}`.
     - `directories`: a text in each file and a folder for each label, the format of IMDb. The path
-      is the
-      folder of these folders; IMDb's `unsup`, which has no labels, is left out.
+      is the folder of these folders; IMDb's `unsup`, which has no labels, is left out.
     - `table`: any tsv, csv or JSON lines; see the parameters.
 
     Blank lines are skipped. If only a part of the data is read, it is the same part of each label's

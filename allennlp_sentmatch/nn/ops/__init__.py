@@ -15,9 +15,8 @@ Each recurrence has a folder. `gru/` is the template, with a file for each role.
 
 `cas_lstm/layer.py` has the products before and after the steps. SuBiLSTM's steps are cells, in
 `eager_cells.py` and `cpu_cells.py`, which `steps.py` runs in the order of `schedule.py`.
-`backends.py` decides
-between the implementations, and between these and torch's own networks. `common/` has what the
-folders share, `native/` the C++.
+`backends.py` decides between the implementations, and between these and torch's own networks.
+`common/` has what the folders share, `native/` the C++.
 
 Masks are as in `allennlp_sentmatch.nn`. B sentences have at most T tokens, N in all, and are read
 in S directions, left-to-right first. An input has D numbers and a state H, and a cell G gates.

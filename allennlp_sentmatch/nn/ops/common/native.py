@@ -88,7 +88,6 @@ class Rows(NamedTuple):
     """
 
     first: int
-    #: The distances between directions and between rows.
     by_direction: int
     by_row: int
     table: Optional[Tensor]
