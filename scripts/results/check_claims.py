@@ -10,7 +10,8 @@ writes `records`, from which the page's table is made:
 
 - X and Y: the means over the seeds, each with the standard deviation.
 - The difference, with the standard deviation of a difference of two single runs, and the difference
-  of the published figures of the two configurations.
+  of the published figures of the two configurations. A claim whose source compares X with another
+  model than Y has that difference itself, as `"published": "+3.9"`.
 - The 95 % interval of the difference over test sets and seeds (`allennlp_sentmatch.comparison`): a
   bootstrap of the items' scores, with the same items for X and Y, and of each row's seeds; and its
   p, corrected for the number of lines tested.
@@ -155,6 +156,8 @@ def described(claim: dict[str, Any], higher: Optional[Row], lower: Optional[Row]
     if not seeds:
         return {**record, "holds": "not tested: the rows have no seed in common"}
     record.update(described_figures(higher, lower, seeds))
+    if "published" in claim:
+        record["published"] = claim["published"]
     record["seeds"] = ", ".join(map(str, seeds))
     left_out = sorted({*higher.figures, *lower.figures} - {*seeds})
     if left_out:

@@ -149,6 +149,13 @@ def test_published_figures_are_compared(tmp_path: Path, monkeypatch):
     assert "published" not in check_claims.check(path)[0]
 
 
+def test_a_source_may_compare_with_another_model(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(check_claims, "published", lambda row: "87.5 %")
+    path = write(tmp_path, three("70"), three("50"))
+    path.write_text(json.dumps({"claims": [{**CLAIM, "published": "+3.9"}]}))
+    assert check_claims.check(path)[0]["published"] == "+3.9"
+
+
 def test_scores_of_other_runs_are_an_error(tmp_path: Path):
     path = write(tmp_path, {0: "10"}, {0: "01"})
     first, second = read_items(tmp_path / "sick.json")
