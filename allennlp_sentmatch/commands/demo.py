@@ -11,7 +11,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from allennlp_sentmatch.commands.serve import Serve
-from allennlp_sentmatch.files.tables import read_sentences
+from allennlp_sentmatch.files.tables import listed_sentences
 from allennlp_sentmatch.files.texts import is_blank
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Demo(Serve):
 
         corpus = None
         if args.corpus is not None:
-            corpus = [one for one in read_sentences(args.corpus) if not is_blank(one)]
+            corpus = [one for one in listed_sentences(args.corpus) if not is_blank(one)]
             if not corpus:
                 raise ValueError(f"{args.corpus} has no sentence in it")
         # An archive may name any file of this machine, so only its own user sees the rows.

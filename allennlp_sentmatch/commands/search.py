@@ -19,7 +19,7 @@ from allennlp_sentmatch.commands.command import (
 )
 from allennlp_sentmatch.files.blocks import blocks_of
 from allennlp_sentmatch.files.folders import check_absent, written_text
-from allennlp_sentmatch.files.tables import read_sentences
+from allennlp_sentmatch.files.tables import listed_sentences, read_sentences
 from allennlp_sentmatch.files.texts import is_blank
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Search(Command):
         if args.query is not None:
             queries: Iterable[str] = [args.query]
         elif args.queries is not None:
-            queries = (query for query in read_sentences(args.queries) if not is_blank(query))
+            queries = (query for query in listed_sentences(args.queries) if not is_blank(query))
         else:
             queries = _prompt()
             batch_size = 1
@@ -167,7 +167,7 @@ def _search(
     if len(sentences) > len(vectors):
         remedy += ", or with --append if sentences are new at the end"
     check_sentences(sentences, args.vectors_file, remedy)
-    listed = read_sentences(args.deleted) if args.deleted else ()
+    listed = listed_sentences(args.deleted) if args.deleted else ()
     deleted = {sentence for sentence in listed if not is_blank(sentence)}
     return SentenceSearch(encoder, sentences, vectors, args.index, rescorer, kind, deleted)
 

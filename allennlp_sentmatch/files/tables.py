@@ -277,10 +277,25 @@ def located_sentences(
         raise ValueError(
             f"delimiter={delimiter!r} needs a column; without one, every line is a sentence"
         )
+    yield from _lines(
+        file_path,
+        "name the column of the sentences (of a command: --column), or its position, counted from "
+        "0, if there is no header",
+    )
+
+
+def listed_sentences(file_path: AnyPath) -> Iterator[str]:
+    """Yield the sentences of a file that is no table: one per line, even an empty one.
+
+    Raise `ValueError` for what `read_sentences` takes for a table.
+    """
+    for _, sentence in _lines(file_path, "expected a text file with one sentence per line"):
+        yield sentence
+
+
+def _lines(file_path: AnyPath, remedy: str) -> Iterator[tuple[Source, str]]:
+    """Yield the lines of a file with their places; raise `ValueError` for a table."""
     for number, line in read_lines(file_path):
         if number == 1 and (_TABLE.search(str(file_path)) or "\t" in line.strip()):
-            raise ValueError(
-                f"{Source(file_path)} is a table, it seems; name the column of the sentences (of "
-                "a command: --column), or its position, counted from 0, if there is no header"
-            )
+            raise ValueError(f"{Source(file_path)} is a table, it seems; {remedy}")
         yield Source(file_path, number), line.rstrip("\r\n")

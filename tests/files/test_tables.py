@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from allennlp_sentmatch.files.tables import Table, delimited_rows, read_sentences
+from allennlp_sentmatch.files.tables import Table, delimited_rows, listed_sentences, read_sentences
 
 NAMES = {"text": "x", "label": "y"}
 
@@ -205,3 +205,10 @@ def test_sentences(write, content, settings, expected):
 def test_sentences_that_cannot_be_told(write, name, content, settings, message):
     with pytest.raises(ValueError, match=message):
         list(read_sentences(write(content, name), **settings))
+
+
+def test_a_table_where_no_column_can_be_named(write):
+    assert list(listed_sentences(write("one\n\nthree"))) == ["one", "", "three"]
+    with pytest.raises(ValueError, match="a table, it seems; expected a text file with one") as e:
+        list(listed_sentences(write("one\n", "gone.csv")))
+    assert "--column" not in str(e.value)
