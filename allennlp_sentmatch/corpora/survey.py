@@ -6,7 +6,7 @@ from typing import NamedTuple, Union
 
 import numpy
 
-from allennlp_sentmatch.array_types import FloatArray, IntArray
+from allennlp_sentmatch.array_types import BoolArray, FloatArray, IntArray
 from allennlp_sentmatch.corpora.encoders import BlockEncoder
 from allennlp_sentmatch.corpora.sentence_index import TOLERANCE
 from allennlp_sentmatch.corpora.vector_arrays import evenly
@@ -77,13 +77,21 @@ def check_same(
 ) -> None:
     """Raise `ValueError` if the vectors (N, E) in N rows are not the `encoded` ones.
 
-    Lengths do not matter, and components of unit vectors may differ by `TOLERANCE`. The message has
-    the first such row and its sentence.
+    See `alike`. The message has the first such row and its sentence.
     """
-    same = (numpy.abs(normalized(vectors) - normalized(encoded)) <= TOLERANCE).all(axis=1)
+    same = alike(vectors, encoded)
     for row, sentence in zip(numpy.array(rows)[~same], compress(sentences, ~same)):
         raise ValueError(
             f"the vector in row {row} (counted from 0; the sentence {sentence!r}) is not the "
             "model's for this sentence; was it encoded with another model or dtype, or changed "
             "since?"
         )
+
+
+def alike(vectors: FloatArray, others: FloatArray) -> BoolArray:
+    """Return which of N vectors (N, E) have the directions of N others.
+
+    Components of unit vectors may differ by `TOLERANCE`.
+    """
+    same: BoolArray = numpy.abs(normalized(vectors) - normalized(others)) <= TOLERANCE
+    return same.all(axis=1)

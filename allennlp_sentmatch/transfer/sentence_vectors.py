@@ -7,6 +7,7 @@ from typing import Optional
 import numpy
 
 from allennlp_sentmatch.array_types import FloatArray
+from allennlp_sentmatch.corpora.survey import alike
 from allennlp_sentmatch.data.tokenizers import SpacyBlankTokenizer
 from allennlp_sentmatch.data.word_vectors import read_word_vectors
 from allennlp_sentmatch.errors import ConfigurationError, configuration_errors
@@ -14,7 +15,7 @@ from allennlp_sentmatch.files.digests import is_whole, sentences_digest
 from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.files.progress import progress_over
-from allennlp_sentmatch.files.tables import read_sentences
+from allennlp_sentmatch.files.tables import listed_sentences
 from allennlp_sentmatch.files.vectors import check_sentences, map_vectors, save_array
 
 EncodeFunction = Callable[[list[str]], FloatArray]
@@ -118,7 +119,7 @@ class StoredVectors:
 
     # Raises
 
-    `ConfigurationError` for vectors of another shape.
+    `ConfigurationError` for vectors of another shape, and for equal sentences whose vectors differ.
     """
 
     def __init__(self, sentences: Sequence[str], vectors: FloatArray) -> None:
@@ -127,7 +128,16 @@ class StoredVectors:
                 f"there are {len(sentences)} sentences, but the vectors have the shape "
                 f"{vectors.shape}; expected a row for each sentence"
             )
-        self._rows = {sentence: row for row, sentence in enumerate(sentences)}
+        self._rows: dict[str, int] = {}
+        first_rows = [self._rows.setdefault(text, row) for row, text in enumerate(sentences)]
+        repeated = [row for row, first in enumerate(first_rows) if row != first]
+        first = [first_rows[row] for row in repeated]
+        for position in numpy.flatnonzero(~alike(vectors[repeated], vectors[first])):
+            raise ConfigurationError(
+                f"rows {first[position]} and {repeated[position]} (counted from 0) have different "
+                f"vectors, but the same sentence, {shorten(sentences[first[position]])}; write one "
+                "vector for each sentence"
+            )
         self._vectors = vectors
 
     @classmethod
@@ -142,7 +152,7 @@ class StoredVectors:
         A line is a sentence. Raise `ConfigurationError` for a file that cannot be read as such, or
         vectors that `allennlp encode` made of other sentences.
         """
-        sentences = list(read_sentences(sentences_file))
+        sentences = list(listed_sentences(sentences_file))
         vectors = map_vectors(vectors_file)
         stored = cls(sentences, vectors)
         check_sentences(sentences, vectors_file)

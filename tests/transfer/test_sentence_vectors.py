@@ -143,6 +143,15 @@ def test_sentences_are_looked_up(files):
         stored.encode(["A dog.", "Two cats"])
 
 
+def test_equal_sentences_have_equal_vectors():
+    sentences = ["A dog.", "A cat.", "A dog."]
+    stored = StoredVectors(sentences, numpy.array([[1, 2], [3, 4], [1, 2.00001]], "f4"))
+    assert stored.encode(["A dog."]).tolist() == [[1, 2]]
+    message = r"rows 0 and 2 \(counted from 0\) have different vectors, but .* 'A dog\.'; write one"
+    with pytest.raises(ConfigurationError, match=message):
+        StoredVectors(sentences, numpy.array([[1, 2], [3, 4], [2, 1]], "f4"))
+
+
 def test_vectors_of_other_sentences(files):
     sentences, vectors = files
     digest = sentences_digest(["A dog.", "", "Two cats "]).hexdigest()
