@@ -18,6 +18,7 @@ from allennlp_sentmatch.environment import processor
 from allennlp_sentmatch.nn.ops.backends import COMPILED
 from scripts.experiments import REPOSITORY
 from scripts.results.fill_tables import measured_blocks
+from scripts.results.tables import write_whole
 
 RESULTS = REPOSITORY / "benchmarks" / "results"
 """The folder of the committed results."""
@@ -57,7 +58,8 @@ def save(
     info["load_after"] = os.getloadavg()[0]
     path.parent.mkdir(parents=True, exist_ok=True)
     data = {"machine": info, "columns": columns, "records": records}
-    path.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    text = json.dumps(data, indent=1) + "\n"
+    write_whole(path.with_suffix(".json"), text.encode())
     return data
 
 

@@ -47,6 +47,7 @@ from scripts.results.rows import (
     recorded_seeds,
 )
 from scripts.results.settings import digest_of
+from scripts.results.tables import write_whole
 
 MATHEMATICS = tuple(f"allennlp_sentmatch/{name}" for name in ("nn", "models", "training"))
 """The code that computes the figures: changes elsewhere do not affect a run with equal settings."""
@@ -94,7 +95,7 @@ def train(
     is_continued = recover and can_continue(training, seed, origin.digest)
     if is_continued:
         origin = continued(training.origin(seed), origin)
-    write_text(training.started(seed), json.dumps(origin._asdict()))
+    write_whole(training.started(seed), json.dumps(origin._asdict()).encode())
     seeds = {"random_seed": seed, "numpy_seed": seed, "pytorch_seed": seed}
     command = [
         str(Path(sys.executable).with_name("allennlp")),
@@ -197,13 +198,6 @@ def check_origin(training: Training, seed: int, digest: str) -> Origin:
     if origin is not None and origin.revision is not None:
         trained = f"{origin.revision}, with other settings or another {', '.join(MATHEMATICS)}"
     sys.exit(f"{training.folder(seed)} was trained at {trained}; remove it to train it again")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file atomically: it is complete or missing, even if the process is killed."""
-    temporary = path.with_name(f"{path.name}.new")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
 
 
 def git(*arguments: str) -> str:

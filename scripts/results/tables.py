@@ -16,8 +16,16 @@ def read_table(path: Path, empty: Optional[dict[str, Any]] = None) -> dict[str, 
 
 
 def write_table(path: Path, table: dict[str, Any]) -> None:
-    """Write a file of results."""
-    path.write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    """Write a file of results; see `write_whole`."""
+    text = json.dumps(table, indent=2, ensure_ascii=False) + "\n"
+    write_whole(path, text.encode())
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that is either complete or as it was before, even if the process is killed."""
+    temporary = path.with_name(f"{path.name}.new")
+    temporary.write_bytes(content)
+    temporary.replace(path)
 
 
 def read_items(results: Path) -> list[dict[str, Any]]:
@@ -32,7 +40,7 @@ def write_items(results: Path, lines: Iterable[dict[str, Any]]) -> None:
     path = _items_path(results)
     path.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(json.dumps(line) + "\n" for line in lines)
-    path.write_bytes(gzip.compress(text.encode(), mtime=0))  # equal scores give equal bytes
+    write_whole(path, gzip.compress(text.encode(), mtime=0))  # equal scores give equal bytes
 
 
 def _items_path(results: Path) -> Path:
