@@ -155,20 +155,16 @@ def _encode(sentences: list[str], batch_size: int, source: Any, num_threads: int
 
     Return the vectors (N, E) of N sentences.
     """
-    encoder = source
-    if isinstance(source, _Model):
-        encoder = _loaded(source, num_threads)
-    else:
-        torch.set_num_threads(num_threads)
+    torch.set_num_threads(num_threads)
+    encoder = _loaded(source) if isinstance(source, _Model) else source
+    vectors: FloatArray
     (vectors,) = encoder.encode_blocks([sentences], batch_size)
-    array: FloatArray = vectors
-    return array
+    return vectors
 
 
 @lru_cache(maxsize=1)
-def _loaded(model: _Model, num_threads: int) -> Any:
+def _loaded(model: _Model) -> Any:
     """Return the encoder of a worker, which keeps it for the next blocks."""
-    torch.set_num_threads(num_threads)
     return model.load()
 
 
