@@ -20,6 +20,7 @@ from numpy.lib.format import write_array_header_1_0
 
 from allennlp_sentmatch.array_types import FloatArray
 from allennlp_sentmatch.files.digests import content_digest, ending
+from allennlp_sentmatch.files.folders import read_json_object
 from allennlp_sentmatch.files.messages import shorten
 
 # The files of the folder with the work of an encoding that is not complete yet.
@@ -97,19 +98,15 @@ def _check_settings(folder: Path, settings: dict[str, Any]) -> None:
         os.replace(folder / PARTIAL_SETTINGS, path)
         return
     try:
-        before = json.loads(path.read_text(encoding="utf-8"))
-        others = {
-            name: before.get(name)
-            for name in {**before, **settings}
-            if before.get(name) != settings.get(name)
-        }
-    except (ValueError, RecursionError, AttributeError, TypeError) as error:
-        raise ValueError(f"{path} is damaged: {error}; {remedy}") from error
-    for name, value in others.items():
-        raise ValueError(
-            f"{folder} holds an interrupted run with another setting of {shorten(name)} "
-            f"({shorten(value)}, now {settings.get(name)}); {remedy}"
-        )
+        before = read_json_object(path)
+    except ValueError as error:
+        raise ValueError(f"{error}; {remedy}") from error
+    for name in {**before, **settings}:
+        if before.get(name) != settings.get(name):
+            raise ValueError(
+                f"{folder} holds an interrupted run with another setting of {shorten(name)} "
+                f"({shorten(before.get(name))}, now {settings.get(name)}); {remedy}"
+            )
 
 
 def open_database(path: Path) -> sqlite3.Connection:
