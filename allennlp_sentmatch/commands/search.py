@@ -6,7 +6,7 @@ cosines. Without `--query` and `--queries`, queries are read from a prompt.
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Optional, TextIO
@@ -187,12 +187,10 @@ def _rescorer(archive_file: str, cuda_device: int, trust: bool, overrides: str) 
 
 def _write(query: str, neighbors: "list[Neighbor]", encoder: Any, file: Optional[TextIO]) -> None:
     """Write a query's neighbors to a file, or print them."""
-    from allennlp_sentmatch.corpora.sentence_search import lines
-
     unknown_words = encoder.unknown_words(query)
     knows_no_word = encoder.knows_no_word(query)
     if file is None:
-        print(*lines(query, neighbors, unknown_words, knows_no_word), "", sep="\n")
+        print(*table_lines(query, neighbors, unknown_words, knows_no_word), "", sep="\n")
         return
     answer = {
         "query": query,
@@ -201,6 +199,31 @@ def _write(query: str, neighbors: "list[Neighbor]", encoder: Any, file: Optional
         "neighbors": [asdict(neighbor) for neighbor in neighbors],
     }
     file.write(json.dumps(answer, ensure_ascii=False) + "\n")
+
+
+def table_lines(
+    query: str,
+    neighbors: "Sequence[Neighbor]",
+    unknown_words: Sequence[str] = (),
+    knows_no_word: bool = False,
+) -> Iterator[str]:
+    """Yield the lines of a table of queries with their neighbors, as in table 3.3 of Choi's thesis.
+
+    It also has the cosine, the label with its probability or the score, and the unknown words.
+    """
+    yield f"#\t{query}"
+    if unknown_words:
+        quoted = ", ".join(f"“{word}”" for word in unknown_words)
+        yield f"#\tNot in the model's vocabulary, and read as one unknown word: {quoted}."
+    if knows_no_word:
+        yield "#\tThe model knows no word of this query: these neighbors say nothing."
+    for rank, neighbor in enumerate(neighbors, start=1):
+        line = f"{rank}\t{neighbor.sentence}\t{neighbor.cosine:.3f}"
+        if neighbor.label is not None and neighbor.probs_by_label is not None:
+            line += f"\t{neighbor.label} {neighbor.probs_by_label[neighbor.label]:.3f}"
+        if neighbor.score is not None:
+            line += f"\t{neighbor.score:.3f}"
+        yield line
 
 
 def _index_kind(text: str) -> "IndexKind":

@@ -5,7 +5,7 @@ sentences that fit into memory.
 """
 
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy
 
 from allennlp_sentmatch.array_types import FloatArray, IntArray
 from allennlp_sentmatch.corpora.encoders import PREDICTED, PairPredictor, block_encoder
+from allennlp_sentmatch.corpora.index_file import REMEDY
 from allennlp_sentmatch.corpora.index_kinds import IndexKind
 from allennlp_sentmatch.corpora.sentence_index import SentenceIndex
 from allennlp_sentmatch.corpora.survey import NUM_SAMPLES, check_sample
@@ -23,7 +24,7 @@ from allennlp_sentmatch.files.blocks import blocks_of
 from allennlp_sentmatch.files.digests import ending_digest, sentences_digest
 from allennlp_sentmatch.files.folders import AnyPath, check_absent
 from allennlp_sentmatch.files.texts import is_blank, listed
-from allennlp_sentmatch.files.vectors import check_sentences
+from allennlp_sentmatch.files.vectors import check_digest
 
 logger = logging.getLogger(__name__)
 
@@ -164,15 +165,14 @@ class SentenceSearch:
         index = SentenceIndex.load(file, kind, mapped=not is_older)
         if is_older:
             if not self._has_first(sentences, len(index), saved_digest):
-                remedy = "name another file of an index, to build it there"
-                check_sentences(sentences, file, remedy)
+                check_digest(digest, file, REMEDY)
             index = index.extended(self._vectors, self._rows)
-        self._check_number(index, file)
-        index.attach(self._vectors, self._rows, file)
-        self._index = index
-        if is_older:
             index.save(file, digest, replace=True)
             logger.info("added the sentences that are new to %s", file)
+        else:
+            self._check_number(index, file)
+            index.attach(self._vectors, self._rows, file)
+        self._index = index
 
     def search(
         self,
@@ -242,8 +242,10 @@ class SentenceSearch:
         """Return the neighbors at positions of the index, without those that are deleted."""
         neighbors = []
         for position, cosine in zip(positions.tolist(), cosines.tolist()):
+            if position < 0:  # an inexact index has found fewer
+                continue
             sentence = self._sentences[position]
-            if position >= 0 and sentence not in self._deleted:
+            if sentence not in self._deleted:
                 neighbors.append(Neighbor(sentence, self._rows[position], cosine))
         return neighbors
 
@@ -301,7 +303,7 @@ class SentenceSearch:
             raise ValueError(
                 f"{index_file} has {len(index)} vectors of size {index.vector_size}, but the "
                 f"corpus has {len(self._rows)} distinct sentences with vectors of size {size}; "
-                "name another file, to build its index there"
+                f"{REMEDY}"
             )
 
 
@@ -315,28 +317,3 @@ def _predictions(
     return predictor.predict_batch_json(
         [{first: premise, second: hypothesis} for premise, hypothesis in zip(premises, hypotheses)]
     )
-
-
-def lines(
-    query: str,
-    neighbors: Sequence[Neighbor],
-    unknown_words: Sequence[str] = (),
-    knows_no_word: bool = False,
-) -> Iterator[str]:
-    """Yield the lines of a table of queries with their neighbors, as in table 3.3 of Choi's thesis.
-
-    It also has the cosine, the label with its probability or the score, and the unknown words.
-    """
-    yield f"#\t{query}"
-    if unknown_words:
-        quoted = ", ".join(f"“{word}”" for word in unknown_words)
-        yield f"#\tNot in the model's vocabulary, and read as one unknown word: {quoted}."
-    if knows_no_word:
-        yield "#\tThe model knows no word of this query: these neighbors say nothing."
-    for rank, neighbor in enumerate(neighbors, start=1):
-        line = f"{rank}\t{neighbor.sentence}\t{neighbor.cosine:.3f}"
-        if neighbor.label is not None and neighbor.probs_by_label is not None:
-            line += f"\t{neighbor.label} {neighbor.probs_by_label[neighbor.label]:.3f}"
-        if neighbor.score is not None:
-            line += f"\t{neighbor.score:.3f}"
-        yield line

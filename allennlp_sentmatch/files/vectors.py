@@ -90,7 +90,7 @@ def check_sentences(
         check_digest(sentences_digest(sentences).hexdigest(), file_path, remedy)
 
 
-def check_digest(digest: str, file_path: AnyPath, remedy: str = "encode them again") -> None:
+def check_digest(digest: str, file_path: AnyPath, remedy: str) -> None:
     """Compare the digest of sentences, 64 hexadecimal digits; see `check_sentences`."""
     if ending_digest(file_path) not in (None, digest):
         raise ValueError(

@@ -10,7 +10,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 from hypothesis import strategies as st
 
-from allennlp_sentmatch.corpora import SentenceSearch
+from allennlp_sentmatch.commands.search import table_lines
+from allennlp_sentmatch.corpora import Neighbor, SentenceSearch
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.files.digests import MARK
 from allennlp_sentmatch.files.tables import read_sentences
@@ -316,3 +317,25 @@ def test_search(allennlp, small_archive, tmp_path, monkeypatch, num_cases):
 
     check_cases(check, damages(), num_cases)
     assert min(endings.values()) > num_cases / 20
+
+
+def test_the_table_has_a_line_for_each_rank():
+    neighbors = [
+        Neighbor("B.", 3, 0.98765),
+        Neighbor("C.", 0, 0.5, "yes", {"yes": 0.75, "no": 0.25}),
+        Neighbor("D.", 1, 0.25, score=4.5),
+    ]
+    assert list(table_lines("A?", neighbors)) == [
+        "#\tA?",
+        "1\tB.\t0.988",
+        "2\tC.\t0.500\tyes 0.750",
+        "3\tD.\t0.250\t4.500",
+    ]
+
+
+def test_the_table_names_unknown_words():
+    assert list(table_lines("A?", [], ["xyzzy", "Zz"], knows_no_word=True)) == [
+        "#\tA?",
+        "#\tNot in the model's vocabulary, and read as one unknown word: “xyzzy”, “Zz”.",
+        "#\tThe model knows no word of this query: these neighbors say nothing.",
+    ]

@@ -6,8 +6,7 @@ import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
-from allennlp_sentmatch.corpora import Neighbor, SentenceIndex, SentenceSearch
-from allennlp_sentmatch.corpora.sentence_search import lines
+from allennlp_sentmatch.corpora import SentenceIndex, SentenceSearch
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from allennlp_sentmatch.files.digests import ENDING_LENGTH
 from allennlp_sentmatch.models.archival import load_archive
@@ -232,28 +231,6 @@ def test_vectors_may_differ_by_rounding_from_the_models(encoder, vectors):
     SentenceSearch(encoder, CORPUS, vectors + 5e-4 * errors)
     with pytest.raises(ValueError, match="is not the model's for this sentence"):
         SentenceSearch(encoder, CORPUS, vectors + 5e-3 * errors)
-
-
-def test_the_table_has_a_line_for_each_rank():
-    neighbors = [
-        Neighbor("B.", 3, 0.98765),
-        Neighbor("C.", 0, 0.5, "yes", {"yes": 0.75, "no": 0.25}),
-        Neighbor("D.", 1, 0.25, score=4.5),
-    ]
-    assert list(lines("A?", neighbors)) == [
-        "#\tA?",
-        "1\tB.\t0.988",
-        "2\tC.\t0.500\tyes 0.750",
-        "3\tD.\t0.250\t4.500",
-    ]
-
-
-def test_the_table_names_unknown_words():
-    assert list(lines("A?", [], ["xyzzy", "Zz"], knows_no_word=True)) == [
-        "#\tA?",
-        "#\tNot in the model's vocabulary, and read as one unknown word: “xyzzy”, “Zz”.",
-        "#\tThe model knows no word of this query: these neighbors say nothing.",
-    ]
 
 
 def test_the_sample_that_is_compared_is_not_warned_of(encoder, recwarn):
