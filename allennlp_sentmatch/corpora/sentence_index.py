@@ -87,7 +87,8 @@ class SentenceIndex:
         rows: Optional[Sequence[int]] = None,
         numbers: Optional[IntArray] = None,
     ) -> None:
-        self._index = index
+        self._faiss_index = index
+        self._num_distinct = index.ntotal
         self._kind = index_kind
         self._vectors = None if vectors is None else as_table(vectors, int(index.d))
         self._rows = None if rows is None else as_rows(rows)
@@ -99,9 +100,19 @@ class SentenceIndex:
         return len(self._distinct)
 
     @property
+    def _index(self) -> Any:
+        """FAISS's index; raise `ValueError` if it has got vectors for another `SentenceIndex`."""
+        if self._faiss_index.ntotal != self._num_distinct:
+            raise ValueError(
+                "this index has been extended: use the one that `extended` returned or, if it "
+                "raised an error, load or build the index again"
+            )
+        return self._faiss_index
+
+    @property
     def vector_size(self) -> int:
         """The vectors' width E."""
-        return int(self._index.d)
+        return int(self._faiss_index.d)
 
     @classmethod
     def build(
@@ -135,9 +146,10 @@ class SentenceIndex:
     ) -> "SentenceIndex":
         """Return an index of more vectors, which replaces this one: it has the first of them.
 
-        The kinds "ivf" and "ivfpq" keep the lists that the first vectors made. See `build` for the
-        arguments. Raise `ValueError` if a sample of the first vectors is not what the index has, or
-        if they have other duplicates, for vectors of another size, and for a mapped index.
+        This index cannot be used any more then, nor after an error in the middle. The kinds "ivf"
+        and "ivfpq" keep the lists that the first vectors made. See `build` for the arguments. Raise
+        `ValueError` if a sample of the first vectors is not what the index has, or if they have
+        other duplicates, for vectors of another size, and for a mapped index.
         """
         vectors = as_table(vectors, self.vector_size)
         if self._is_mapped:  # FAISS would end the process
@@ -146,13 +158,14 @@ class SentenceIndex:
         chosen = chosen_rows(vectors, rows)
         if len(chosen) < num_before or len(self._other_positions(vectors, chosen)):
             raise ValueError(OTHER_VECTORS)
-        numbers = self._add_distinct(vectors, chosen)
+        index = self._index
+        numbers = _add_distinct(index, vectors, chosen)
         before = self._distinct.at(numpy.arange(num_before))
         if not numpy.array_equal(numbers[:num_before], before):
             raise ValueError(OTHER_VECTORS)
-        has_equal = self._index.ntotal < len(chosen)
+        has_equal = index.ntotal < len(chosen)
         new_numbers = numbers if has_equal else None
-        return type(self)(self._index, self._kind, vectors, rows, new_numbers)
+        return type(self)(index, self._kind, vectors, rows, new_numbers)
 
     def attach(
         self,
@@ -189,24 +202,6 @@ class SentenceIndex:
         if not len(sample):
             return sample
         return sample[~self.holds(read_normalized(vectors, rows[sample]), sample)]
-
-    def _add_distinct(self, vectors: FloatArray, rows: IntArray) -> IntArray:
-        """Add the vectors in some rows (N,) that the index does not have; return all numbers (N,).
-
-        Equal vectors are added once: searches would never leave a graph of equal vectors.
-        """
-        numbers = numpy.empty(len(rows), numpy.int64)
-        known: dict[bytes, int] = {}
-        for start in range(0, len(rows), BLOCK_SIZE):
-            block = read_normalized(vectors, rows[start : start + BLOCK_SIZE])
-            new: list[int] = []
-            for position, vector in enumerate(block + 0.0, start):  # turns -0.0 into 0.0
-                digest = hashlib.blake2b(vector.data, digest_size=16).digest()
-                numbers[position] = known.setdefault(digest, len(known))
-                if numbers[position] == self._index.ntotal + len(new):
-                    new.append(position - start)
-            self._index.add(block[new])
-        return numbers
 
     def search(self, vectors: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
         """Return the `k` nearest neighbors of vectors (Q, E).
@@ -369,6 +364,25 @@ class SentenceIndex:
         if vectors is not None:
             loaded.attach(vectors, rows, index_file)
         return loaded
+
+
+def _add_distinct(index: Any, vectors: FloatArray, rows: IntArray) -> IntArray:
+    """Add the vectors in some rows (N,) that FAISS's `index` lacks; return all numbers (N,).
+
+    Equal vectors are added once: searches would never leave a graph of equal vectors.
+    """
+    numbers = numpy.empty(len(rows), numpy.int64)
+    known: dict[bytes, int] = {}
+    for start in range(0, len(rows), BLOCK_SIZE):
+        block = read_normalized(vectors, rows[start : start + BLOCK_SIZE])
+        new: list[int] = []
+        for position, vector in enumerate(block + 0.0, start):  # turns -0.0 into 0.0
+            digest = hashlib.blake2b(vector.data, digest_size=16).digest()
+            numbers[position] = known.setdefault(digest, len(known))
+            if numbers[position] == index.ntotal + len(new):
+                new.append(position - start)
+        index.add(block[new])
+    return numbers
 
 
 def _check_kind(kind: Any) -> None:

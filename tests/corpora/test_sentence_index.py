@@ -140,6 +140,18 @@ def test_an_index_is_not_extended_if_other_vectors_were_equal():
         index.extended(stacked(x, x, y, z))
 
 
+def test_an_index_whose_extension_fails_halfway_is_not_used(monkeypatch, tmp_path):
+    """It would return positions that none of its vectors has."""
+    monkeypatch.setattr(sentence_index, "BLOCK_SIZE", 2)
+    x, y, z = numpy.eye(3, dtype="f4")
+    index = SentenceIndex.build(stacked(x, y))
+    with pytest.raises(ValueError, match="row 4"):
+        index.extended(stacked(x, y, z, x, z * numpy.nan))
+    for use in (lambda: index.search(stacked(z), 1), lambda: index.save(tmp_path / "i.faiss")):
+        with pytest.raises(ValueError, match="this index has been extended: use the one that"):
+            use()
+
+
 def test_an_index_is_not_extended_by_the_vectors_of_another_corpus(vectors):
     index = SentenceIndex.build(vectors)
     for changed in (vectors[::-1], numpy.concatenate([vectors[1:], vectors])):
