@@ -93,5 +93,6 @@ def alike(vectors: FloatArray, others: FloatArray) -> BoolArray:
 
     Components of unit vectors may differ by `TOLERANCE`.
     """
-    same: BoolArray = numpy.abs(normalized(vectors) - normalized(others)) <= TOLERANCE
-    return same.all(axis=1)
+    differences = numpy.abs(normalized(vectors) - normalized(others))
+    same: BoolArray = differences.max(axis=1) <= TOLERANCE
+    return same

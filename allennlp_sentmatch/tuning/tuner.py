@@ -14,7 +14,8 @@ from allennlp.common.util import JsonDict
 from filelock import FileLock, Timeout
 
 from allennlp_sentmatch.errors import configuration_errors
-from allennlp_sentmatch.files.folders import AnyPath, write_json
+from allennlp_sentmatch.files.digests import files_digest
+from allennlp_sentmatch.files.folders import AnyPath, nested_settings, write_json
 from allennlp_sentmatch.nn.checks import COUNT, SEED, check_choice, integer, optional
 from allennlp_sentmatch.tuning.report import SETTINGS, describe_trial, is_interrupted, study_report
 from allennlp_sentmatch.tuning.search_space import SearchSpace, optuna_library
@@ -26,6 +27,7 @@ BUSY_SECONDS = 120
 """Seconds that a thread waits for another thread's write to the database."""
 
 _REPEATS = "repeats"
+_FILES = "files"
 
 
 class Tuner:
@@ -128,9 +130,9 @@ class Tuner:
 
         # Raises
 
-        `ConfigurationError` if the folder has other files or another study, if another process runs
-        the study, or if no trial was complete. `KeyboardInterrupt` after Ctrl-C and SIGTERM; the
-        report is written first.
+        `ConfigurationError` if the folder has other files or another study, if a file that the
+        settings name has changed since, if another process runs the study, or if no trial was
+        complete. `KeyboardInterrupt` after Ctrl-C and SIGTERM; the report is written first.
         """
         if num_trials is None:
             num_trials = self._size_of_grid()
@@ -238,6 +240,14 @@ class Tuner:
                     f"the study in {self.folder} was begun with another {name}; "
                     "use another folder for another study"
                 )
+        files = self._files()
+        for path, digest in earlier.get(_FILES, {}).items():
+            if files.get(path) != digest:
+                raise ConfigurationError(
+                    f"{path} has changed since the study in {self.folder} was begun, and its "
+                    "trials would be unlike the earlier ones: restore the file, or use another "
+                    "folder for another study"
+                )
         trials = self.folder / "trials"
         numbers = {str(trial.number) for trial in study.trials}
         for file in trials.glob("*.json"):
@@ -246,9 +256,19 @@ class Tuner:
                     f"it has no trial {file.stem}, unlike {trials} (if it is an older copy, delete "
                     "there what belongs to later trials)"
                 )
-        study.set_user_attr(SETTINGS, settings)
+        study.set_user_attr(SETTINGS, {**settings, _FILES: files})
         self._ask_one_by_one(study)
         return study
+
+    def _files(self) -> dict[str, str]:
+        """Return the digests of the files, such as data, that the runs' settings name."""
+        settings = {**self.configuration, "test_data_path": None, "space": self.space.parameters}
+        files = {}
+        for _, value in nested_settings(settings):
+            for text in value if isinstance(value, list) else [value]:
+                if isinstance(text, str) and os.path.isfile(text):
+                    files[text] = files_digest(text)
+        return files
 
     def _stored(self) -> Any:
         """Return the study in the database, made if it does not exist."""

@@ -15,7 +15,8 @@ os.mkdir(folder)
 print("the log")
 with open(os.path.join(folder, "threads"), "w") as output:
     output.write(os.environ["OMP_NUM_THREADS"])
-curve = json.load(open(configuration["curves"]))[str(configuration["trainer"]["optimizer"]["lr"])]
+curves = json.load(open(os.path.join(configuration["curves"], "curves.json")))
+curve = curves[str(configuration["trainer"]["optimizer"]["lr"])]
 best = None
 for epoch, figure in enumerate(curve):
     if figure == "hang":
@@ -57,7 +58,7 @@ class Curves:
     def __init__(self, folder):
         self._file = folder / "curves.json"
         self.configuration = {
-            "curves": str(self._file),
+            "curves": str(folder),
             "validation_data_path": "validation.tsv",
             "test_data_path": "test.tsv",
             "evaluate_on_test": True,

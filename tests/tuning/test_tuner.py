@@ -293,6 +293,29 @@ def test_a_folder_has_one_study(curves, study, tmp_path):
         study(choices(0.1)).run()
 
 
+def test_trials_that_go_on_have_the_same_files(curves, study, tmp_path):
+    train, test, vectors = (tmp_path / name for name in ("train.tsv", "test.tsv", "vectors.txt"))
+    for file in (train, test, vectors):
+        file.write_text("one")
+    curves.set_all([0.5])
+    configuration = {
+        **curves.configuration,
+        "train_data_path": {"path": str(train), "folds": {"number": 5, "keep": [1, 2]}},
+        "test_data_path": str(test),
+        "vectors": None,
+    }
+    chosen = {"type": "categorical", "choices": [None, str(vectors)]}
+    space = SearchSpace({"vectors": chosen, LR: {"type": "categorical", "choices": [0.1]}})
+    study(space, configuration).run(1)
+    test.write_text("two")  # no run reads it
+    for file in (train, vectors):
+        file.write_text("two")
+        with pytest.raises(ConfigurationError, match=rf"{file} has changed since .*: restore the"):
+            study(space, configuration).run(2)
+        file.write_text("one")
+    assert len(study(space, configuration).run(2)["trials"]) == 2
+
+
 def test_a_study_that_was_killed_before_it_had_a_database(curves, study, tmp_path):
     curves.set_all([0.5])
     (tmp_path / "study" / "trials").mkdir(parents=True)
