@@ -55,7 +55,8 @@ class SemiSupervisedDataLoader(DataLoader):
         More data, read by the same reader.
     num_labeled : `int`, optional (default = `None`)
         How many examples of `data_path` keep their label. Either this or `unlabeled_data_path`
-        must be given. In distributed training, this is the total for all workers.
+        must be given. In distributed training, this is the total for all workers, each of which
+        needs one.
     seed : `int`, optional (default = `None`)
         Determines which examples keep their label, and the order of all examples. By default it is
         drawn from Python's random state, which depends on the configuration's `random_seed`.
@@ -104,6 +105,8 @@ class SemiSupervisedDataLoader(DataLoader):
             labeled, unlabeled = self._split(labeled, num_labeled, data_path)
         else:
             unlabeled = _read(reader, unlabeled_data_path)
+        if not labeled:  # a worker's share may be empty
+            raise ConfigurationError(f"{data_path}: no labeled examples are left for this process")
         _check_labels(labeled, data_path)
         unlabeled = [] if labeled_only else [_without_labels(instance) for instance in unlabeled]
         if not (unlabeled or labeled_only):

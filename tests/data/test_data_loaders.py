@@ -233,6 +233,8 @@ def test_the_workers_share_the_labeled_examples_without_a_remainder(
         numbers_of_workers.append(sum("label" in instance.fields for instance in instances))
     assert sum(numbers_of_workers) == num_labeled
     assert max(numbers_of_workers) - min(numbers_of_workers) <= 1
+    with pytest.raises(ConfigurationError, match="no labeled examples are left for this process"):
+        loader(data_path, num_labeled=2)  # the last worker has none
 
 
 def test_batches_need_a_vocabulary(data_path):
