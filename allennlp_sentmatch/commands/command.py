@@ -107,7 +107,7 @@ MODEL = (
     "`package`, the encoder in this package; the folder of an exported encoder or of a model of "
     "sentence-transformers; or an archive, which needs AllenNLP"
 )
-"""The message of a command about a model that only encodes."""
+"""The help of a command about a model that only encodes."""
 
 
 def json_or_text(text: str, where: str) -> Any:

@@ -23,7 +23,7 @@ def compare_archives(
 ) -> list[dict[str, Any]]:
     """Compare a set of archives, usually the seeds of a configuration, with other sets.
 
-    Returns a dictionary for each of the other sets: the archives `higher` (X) and `lower` (Y), the
+    Return a dictionary for each of the other sets: the archives `higher` (X) and `lower` (Y), the
     `metric`, the number of `items`, what `Comparison` has, and `p_holm`, which is corrected for the
     number of comparisons. Figures are not in percent.
 

@@ -206,7 +206,7 @@ class SentenceIndex:
     def search(self, vectors: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
         """Return the `k` nearest neighbors of vectors (Q, E).
 
-        Returns the cosines and the neighbors' positions in the index, both (Q, min(k, N)), the
+        Return the cosines and the neighbors' positions in the index, both (Q, min(k, N)), the
         nearest first; equal cosines are in the order of their positions. The neighbors for a
         smaller `k` are the first of those for a larger one. If an inexact index finds fewer, the
         remaining positions are -1. Raise `ValueError` for vectors of another size or with a number

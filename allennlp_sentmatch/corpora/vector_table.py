@@ -65,7 +65,7 @@ class VectorTable:
     def nearest(self, vector: FloatArray, k: int) -> list[tuple[int, float]]:
         """Find the rows with the largest cosines to a vector (E,).
 
-        Returns at most `k` rows with their cosines, the largest first, and of equal ones the first
+        Return at most `k` rows with their cosines, the largest first, and of equal ones the first
         row first.
         """
         rows = self._candidates(vector, k)

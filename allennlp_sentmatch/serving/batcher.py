@@ -94,7 +94,7 @@ class _Waiting:
     def next_input(self) -> _Input:
         """Read the shortest input whose batch has not begun.
 
-        Raises `RequestError` for a mistake in it, and any other exception of its job.
+        Raise `RequestError` for a mistake in it, and any other exception of its job.
         """
         if self._next is None:
             unread = self._inputs[self._order[-1]]
@@ -240,7 +240,7 @@ class Batcher:
     ) -> list[Any]:
         """Return the results of some inputs of `sizes` characters, in order.
 
-        Raises `RequestError` if too many inputs are waiting, if one cannot be read or costs too
+        Raise `RequestError` if too many inputs are waiting, if one cannot be read or costs too
         much, if the model fails, and if nothing was computed for `STALLED_SECONDS`. It uses the
         inputs' `names`.
         """

@@ -29,8 +29,8 @@ class Job(ABC):
     def read(self, inputs: Any) -> tuple[Any, Shape]:
         """Check an input.
 
-        Returns the argument of `compute`, and the input's shape, from which its cost is computed.
-        Raises one of `mistakes` for an invalid input.
+        Return the argument of `compute`, and the input's shape, from which its cost is computed.
+        Raise one of `mistakes` for an invalid input.
         """
 
     @abstractmethod

@@ -258,7 +258,7 @@ def _best_known(predictor: EchoingPredictor, task: Task) -> list[JsonDict]:
 class SearchJob(PredictionJob):
     """The search for the nearest ones of some `sentences`, by the cosine of their vectors.
 
-    Raises `ConfigurationError` for a model without a sentence encoder.
+    Raise `ConfigurationError` for a model without a sentence encoder.
     """
 
     plural = "searches"

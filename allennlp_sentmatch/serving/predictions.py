@@ -37,7 +37,7 @@ WEIGHTS = {"inspect": 4, "simple": 4, "integrated": 25, "smooth": 25}
 def service_of(predictor: Predictor) -> Service:
     """Return the service for a predictor of this package.
 
-    Raises `ConfigurationError` for another package's predictor, or for other kinds of models.
+    Raise `ConfigurationError` for another package's predictor, or for other kinds of models.
     """
     if not isinstance(predictor, EchoingPredictor):
         raise ConfigurationError(f"the predictor {type(predictor).__name__} cannot be served")

@@ -303,7 +303,7 @@ class StandaloneEncoder(nn.Module):
     def int8(self) -> "StandaloneEncoder":
         """Let `encode` compute in 8 bits from now on; see `int8_network`.
 
-        Returns this encoder. The weights are rounded when the first sentence is encoded; later
+        Return this encoder. The weights are rounded when the first sentence is encoded; later
         changes to them have no effect. Raises `ValueError` for a network without an 8-bit form.
         """
         from allennlp_sentmatch.standalone.int8_network import check_int8

@@ -276,7 +276,7 @@ def settings_of(module: nn.Module) -> JsonObject:
 def load_state(module: nn.Module, tensors: dict[str, Tensor]) -> None:
     """Load the tensors into a module of the same parameters.
 
-    Raises `ValueError` for a parameter that is missing, unknown, of another shape or not finite.
+    Raise `ValueError` for a parameter that is missing, unknown, of another shape or not finite.
     """
     own = module.state_dict()
     check_names("tensor", tensors, own)

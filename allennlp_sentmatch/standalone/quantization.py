@@ -21,7 +21,7 @@ LARGEST_OF_4_BITS = 7
 def rounded_rows(weight: Tensor, largest: int) -> tuple[Tensor, Tensor]:
     """Round each row of a matrix (N, D) to integers of at most `largest`.
 
-    Returns the integers (N, D), int8, and the scales (N,), float32.
+    Return the integers (N, D), int8, and the scales (N,), float32.
     """
     weight = weight.float()
     scales = weight.abs().amax(1) / largest  # (N,)
@@ -60,7 +60,7 @@ def quantized(tensors: Mapping[str, Tensor], int4: Collection[str] = ()) -> dict
 def dequantized(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Undo `quantized`, up to rounding, for the tensors of an untrusted file.
 
-    Returns float32 in place of integers. Raises `ValueError` for integers without a floating-point
+    Return float32 in place of integers. Raise `ValueError` for integers without a floating-point
     scale for each row, and for a matrix that is there both in 4 bits and in another form.
     """
     restored = dict(tensors)

@@ -38,7 +38,7 @@ class Splitter(ABC):
     def words_of_chunk(self, chunk: str) -> Optional[Words]:
         """Return the words of a text without whitespace, called a chunk.
 
-        Returns `None` if they may depend on the neighboring chunks.
+        Return `None` if they may depend on the neighboring chunks.
         """
 
     def words_in_context(self, piece: str) -> list[str]:
@@ -103,7 +103,7 @@ class RuleSplitter(Splitter):
     max_word_length : `int`, optional (default = `256`)
         In characters. A longer chunk is cut into pieces of that length first.
 
-    Raises `ValueError` for invalid expressions, and for settings of other types.
+    Raise `ValueError` for invalid expressions, and for settings of other types.
     """
 
     type = "rules"

@@ -61,7 +61,7 @@ def write_tensors(path: AnyPath, tensors: Mapping[str, Tensor]) -> None:
 def read_tensors(path: AnyPath) -> dict[str, Tensor]:
     """Read the tensors of an untrusted file.
 
-    Raises `ValueError`, which names the file, unless it consists of floating-point and int8 tensors
+    Raise `ValueError`, which names the file, unless it consists of floating-point and int8 tensors
     without gaps and overlaps, and `NotImplementedError` on a big-endian processor.
     """
     _check_byte_order()

@@ -54,7 +54,7 @@ _PARAMETER = object_of_type(*_ARGUMENTS)
 def optuna_library() -> Any:
     """Return Optuna with its log of each trial switched off.
 
-    Raises `ConfigurationError` if it is not installed.
+    Raise `ConfigurationError` if it is not installed.
     """
     try:
         import optuna
@@ -109,7 +109,7 @@ class SearchSpace:
     def from_file(cls, path: AnyPath) -> "SearchSpace":
         """Read a JSON or Jsonnet file or URL.
 
-        Raises `ConfigurationError`, which names it, if it is not one or does not have a space.
+        Raise `ConfigurationError`, which names it, if it is not one or does not have a space.
         """
         try:
             parameters = json.loads(evaluate_file(str(cached_path(path))))

@@ -69,8 +69,8 @@ class FormattedReader(TokenizingReader):
     def _choose_format(self, columns: Mapping[str, Optional[Column]], **others: Any) -> None:
         """Set `_format`, `_columns` and `_encoding`.
 
-        `columns` are a table's columns by the names of the settings, of which those in `OPTIONAL`
-        may be null; `others` are further settings that only a table has. Raise `ConfigurationError`
+        `columns` are a table's columns by the names of the settings; the settings in `OPTIONAL`
+        may be null. `others` are further settings that only a table has. Raise `ConfigurationError`
         if one of them is set for another format, and `ValueError` for impossible columns.
         """
         self._check_use(TABLE, {**columns, **self._table_form, **others})

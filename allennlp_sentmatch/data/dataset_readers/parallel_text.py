@@ -111,7 +111,7 @@ class ParallelTextReader(ConfiguredReader):
                 self._leave_out(where, "sentence" if target else "translation")
 
     def _leave_out(self, where: Source, blank: str) -> None:
-        """Count a pair of which one side is blank; raise an error unless such pairs are skipped."""
+        """Count a pair with a blank side; raise an error unless such pairs are skipped."""
         self._left_out["with a blank side (skip_incomplete)"] += 1
         if not self._skip_incomplete:
             raise ConfigurationError(

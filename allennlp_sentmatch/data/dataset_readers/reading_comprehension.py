@@ -187,7 +187,7 @@ class ReadingComprehensionReader(FormattedReader):
         return self._instance(question, tokenized, answers, span, id)
 
     def _passage(self, text: str) -> _Passage:
-        """Return a passage with its tokens, of which there are at most `max_passage_length`."""
+        """Return a passage with its first `max_passage_length` tokens."""
         tokens = self._tokenize(text, "passage")
         text_field = self._field_of_tokens(tokens[: self._max_passage_length])
         words = words_of(text_field)

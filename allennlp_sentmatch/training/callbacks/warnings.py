@@ -107,7 +107,7 @@ class ThreadCheckCallback(TrainerCallback):
         self._check(trainer, is_primary, own_load=torch.get_num_threads())
 
     def _check(self, trainer: GradientDescentTrainer, is_primary: bool, own_load: int) -> None:
-        """Warn if the load of the last minute, of which `own_load` is this training's, is high."""
+        """Warn if the load of the last minute is high. This training's part of it is `own_load`."""
         own = torch.get_num_threads()
         others = os.getloadavg()[0] - own_load
         cores = os.cpu_count() or 1
