@@ -67,9 +67,12 @@ def _import_components() -> None:
 
 
 class _RegisteringFinder(MetaPathFinder):
-    """Registers the components after the first import of AllenNLP or of a part that needs it."""
+    """Registers the components after the first import of AllenNLP or of a part that needs it.
 
-    _searching = False
+    If this fails, for example because a package is missing, the next import tries again.
+    """
+
+    _is_busy = False
 
     def find_spec(
         self,
@@ -80,13 +83,13 @@ class _RegisteringFinder(MetaPathFinder):
         """Return the spec that the other finders give, whose loader then registers the
         components.
         """
-        if self._searching or fullname not in _WATCHED:
+        if self._is_busy or fullname not in _WATCHED:
             return None
-        self._searching = True
+        self._is_busy = True
         try:
             spec = find_spec(fullname)
         finally:
-            self._searching = False
+            self._is_busy = False
         loader: Any = spec and spec.loader
         if loader is not None:
             loader.exec_module = partial(self._execute, loader.exec_module)
@@ -103,7 +106,11 @@ class _RegisteringFinder(MetaPathFinder):
                 f"`{INSTALL_COMMAND}`",
                 name="allennlp",
             )
+        self._is_busy = True  # for the module's own imports, too
+        try:
+            execute(module)
+            _import_components()
+        finally:
+            self._is_busy = False
         if self in sys.meta_path:
-            sys.meta_path.remove(self)  # stop watching, before the module's own imports
-        execute(module)
-        _import_components()
+            sys.meta_path.remove(self)

@@ -58,6 +58,24 @@ def test_every_order_of_imports_registers_the_components(imports):
     assert result.returncode == 0, result.stderr
 
 
+INSTALL_WHAT_IS_MISSING = """
+import sys, allennlp_sentmatch
+sys.modules["lmdb"] = None
+try:
+    import {module}
+except ImportError:
+    del sys.modules["lmdb"]
+import {module}
+"""
+
+
+@pytest.mark.parametrize("module", ["allennlp", "allennlp_sentmatch.models"])
+def test_an_import_that_failed_may_be_repeated(module):
+    """As in a notebook, after a missing package was installed."""
+    result = run_python(INSTALL_WHAT_IS_MISSING.format(module=module) + RESOLVE)
+    assert result.returncode == 0, result.stderr
+
+
 def test_nn_needs_nothing_but_torch(torch_alone):
     result = torch_alone.run("-c", USE_NN)
     assert result.returncode == 0, result.stdout
