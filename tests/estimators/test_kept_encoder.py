@@ -11,7 +11,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from allennlp_sentmatch import FineTuning, PairClassifier, PairRegressor, SentenceEncoder
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder
 
-
 is_kept_itself = pytest.mark.skipif(
     not hasattr(sklearn.base.BaseEstimator, "__sklearn_clone__"),
     reason="scikit-learn before 1.3 keeps it in a SentenceEncoder",
