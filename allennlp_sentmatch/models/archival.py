@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pickle
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -90,16 +91,27 @@ def copy_archive(
     """
     with ExitStack() as stack:
         folder = _open_folder(archive_file, stack)
-        if os.path.isdir(cached_path(archive_file)):
-            others = _included_files(Path(folder))
-        else:
-            weights_name = os.path.basename(get_weights_path(folder))
-            own = (CONFIG_NAME, META_NAME, "vocabulary", weights_name)
-            others = [name for name in sorted(os.listdir(folder)) if name not in own]
+        others = _further_files(archive_file, folder)
         temporary = stack.enter_context(tempfile.TemporaryDirectory())
         weights_file = os.path.join(temporary, "weights.th")
         torch.save(dict(weights), weights_file)
         archive_model(folder, weights_file, output_file, others)
+
+
+def copy_included(archive_file: AnyPath, target: Path) -> list[str]:
+    """Copy what `include_in_archive` added to an archive, or would add, to a folder.
+
+    Return the names, or their patterns, in the folder.
+    """
+    with ExitStack() as stack:
+        folder = _open_folder(archive_file, stack)
+        names = _further_files(archive_file, folder)
+        for path in chain.from_iterable(glob(os.path.join(folder, name)) for name in names):
+            copied = target / os.path.relpath(path, folder)
+            copied.parent.mkdir(parents=True, exist_ok=True)
+            copy = shutil.copytree if os.path.isdir(path) else shutil.copyfile
+            copy(path, copied)
+    return names
 
 
 def archive_training(folder: AnyPath) -> str:
@@ -167,6 +179,18 @@ def _open_folder(archive_file: AnyPath, stack: ExitStack) -> str:
     if os.path.isdir(path):
         return path
     return stack.enter_context(extracted_archive(path))
+
+
+def _further_files(archive_file: AnyPath, folder: str) -> list[str]:
+    """Return the names, or their patterns, of what `include_in_archive` adds to an archive.
+
+    `folder` is what `_open_folder` returned.
+    """
+    if os.path.isdir(cached_path(archive_file)):
+        return _included_files(Path(folder))
+    weights_name = os.path.basename(get_weights_path(folder))
+    own = (CONFIG_NAME, META_NAME, "vocabulary", weights_name)
+    return [name for name in sorted(os.listdir(folder)) if name not in own]
 
 
 def _included_files(folder: Path) -> list[str]:

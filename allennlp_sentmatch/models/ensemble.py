@@ -4,6 +4,7 @@ import math
 import os
 import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Optional
 
 import torch
@@ -18,7 +19,12 @@ from torch import Tensor
 
 from allennlp_sentmatch.errors import configuration_errors
 from allennlp_sentmatch.files.folders import AnyPath, check_absent
-from allennlp_sentmatch.models.archival import check_different, load_archive, weights_digest
+from allennlp_sentmatch.models.archival import (
+    check_different,
+    copy_included,
+    load_archive,
+    weights_digest,
+)
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import Metadata, Output
 
@@ -29,6 +35,7 @@ SHARED_SECTIONS = (
     "data_loader",
     "validation_data_loader",
     "evaluation",
+    "include_in_archive",
 )
 """Keys that the ensemble's configuration takes from the first archive, apart from the model."""
 
@@ -154,7 +161,8 @@ def ensemble_archives(archive_files: Sequence[str], output_file: str, trust: boo
         Meta.new().to_file(os.path.join(folder, META_NAME))
         vocab.save_to_files(os.path.join(folder, "vocabulary"))
         torch.save(model.state_dict(), os.path.join(folder, "best.th"))
-        return archive_model(folder, archive_path=output_file)
+        included = copy_included(archive_files[0], Path(folder))
+        return archive_model(folder, archive_path=output_file, include_in_archive=included)
 
 
 def _picked(settings: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from allennlp.data import Vocabulary
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
+from allennlp_sentmatch.models.archival import archive_training
 from allennlp_sentmatch.models.ensemble import Ensemble, ensemble_archives
 from tests.models.samples import EMBEDDER, TWO_SENTENCES, sample
 
@@ -149,6 +151,22 @@ def test_predictions_are_the_mean_of_the_members(members, tmp_path):
     mean = [sum(of_label) / 3 for of_label in zip(*probs)]
     assert list(output["probs_by_label"].values()) == pytest.approx(mean, abs=1e-6)
     assert output.items() >= PAIR.items()
+
+
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_files_that_the_members_need_are_included(members, tmp_path, is_folder):
+    """Such as the file of a tokenizer: the shared reader looks for it in the archive."""
+    member = shutil.copytree(members[0], tmp_path / "member")
+    config = json.loads((member / "config.json").read_text())
+    config["include_in_archive"] = ["bpe*.json", "words"]
+    (member / "config.json").write_text(json.dumps(config))
+    (member / "bpe.json").write_text("{}")
+    (member / "words").mkdir()
+    (member / "words" / "all.txt").write_text("a")
+    archive = str(member) if is_folder else archive_training(member)
+    path = ensemble_archives([archive], str(tmp_path / "ensemble.tar.gz"))
+    with tarfile.open(path) as ensemble:
+        assert {"bpe.json", "words/all.txt"} <= {*ensemble.getnames()}
 
 
 @pytest.mark.parametrize(
