@@ -215,6 +215,8 @@ def poles_of(words: Sequence[str]) -> tuple[int, ...]:
         if word in _DATES:
             if _is_date(words, lower, position):
                 word = f"({word})"
+        elif word == "few" and lower[max(position - 1, 0)] == "a":
+            word = "several"
         elif word in _PHRASES:
             for phrase in _PHRASES[word]:
                 if lower[position : position + len(phrase)] == phrase:

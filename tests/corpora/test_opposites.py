@@ -24,6 +24,7 @@ def exclude(*texts):
         "We play {inside|outside}.",
         "It {always|sometimes|never} rains.",
         "{All|Some} dogs bark.",
+        "He has {few|a few|many} friends.",
         "The answer is {right|wrong}.",
         "The train is {fast|slow}.",
         "It costs {more|less} than that.",
