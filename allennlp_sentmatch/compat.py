@@ -8,6 +8,7 @@ are opened.
 """
 
 import functools
+import math
 import os
 import random
 import re
@@ -26,7 +27,11 @@ from allennlp.commands import build_vocab, count_instances, diff, find_learning_
 from allennlp.common import Params
 from allennlp.common.file_utils import cached_path, open_compressed
 from allennlp.data import vocabulary
-from allennlp.data.data_loaders import MultiProcessDataLoader, multiprocess_data_loader
+from allennlp.data.data_loaders import (
+    MultiProcessDataLoader,
+    MultiTaskDataLoader,
+    multiprocess_data_loader,
+)
 from allennlp.data.dataset_readers import InterleavingDatasetReader
 from allennlp.data.samplers import MaxTokensBatchSampler
 from allennlp.models import archival
@@ -110,6 +115,28 @@ def patch_interleaving() -> None:
         self.manual_distributed_sharding = self.manual_multiprocess_sharding = True
 
     reader.__init__ = construct_sharing
+
+
+def patch_multitask_length() -> None:
+    """Count the batches of an epoch of a "multitask" loader with `instances_per_epoch`.
+
+    It counted that number of examples for each task: with two tasks, a learning rate that falls to
+    zero during the training fell to half.
+    """
+    loader: Any = MultiTaskDataLoader
+    count_all = loader.__len__
+
+    def count_batches(self: Any) -> int:
+        num_examples = self._instances_per_epoch
+        if num_examples is None:
+            return int(count_all(self))
+        weights = self.sampler.get_task_proportions(self._loaders)
+        total = sum(weights.values())
+        # `_get_instances_for_epoch` rounds in the same way.
+        sampled = {task: math.floor(w * num_examples / total) for task, w in weights.items()}
+        return int(self.scheduler.count_batches(sampled))
+
+    loader.__len__ = count_batches
 
 
 def patch_data_of_the_vocabulary() -> None:
@@ -228,6 +255,7 @@ patch_vocabulary()
 patch_workers()
 patch_batches_by_tokens()
 patch_interleaving()
+patch_multitask_length()
 patch_data_of_the_vocabulary()
 patch_overrides()
 patch_prediction_input()

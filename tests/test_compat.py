@@ -8,7 +8,10 @@ import pytest
 import torch
 from allennlp.commands.diff import checkpoint_diff
 from allennlp.data import Vocabulary
-from allennlp.data.data_loaders import MultiProcessDataLoader
+from allennlp.data.data_loaders import MultiProcessDataLoader, MultiTaskDataLoader
+from allennlp.data.data_loaders.multitask_epoch_sampler import WeightedSampler
+from allennlp.data.data_loaders.multitask_scheduler import HomogeneousRoundRobinScheduler
+from allennlp.data.dataset_readers import MultiTaskDatasetReader
 from allennlp.data.samplers import MaxTokensBatchSampler
 
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
@@ -67,6 +70,23 @@ def test_a_worker_shuffles_by_the_seed(quick_start):
         random.seed(seed)
         orders.append([pair["premise"] for batch in loader for pair in batch["metadata"]])
     assert orders[0] == orders[1] != orders[2]
+
+
+@pytest.mark.parametrize("weights", [{"a": 1.0, "b": 1.0}, {"a": 3.0, "b": 1.0}])
+@pytest.mark.parametrize("num_examples", [16, 21])
+def test_the_batches_of_some_examples_of_each_task_are_counted(quick_start, weights, num_examples):
+    """AllenNLP counted `num_examples` of each task."""
+    reader, path = quick_start
+    tasks = MultiTaskDatasetReader({"a": reader, "b": reader})
+    loader = MultiTaskDataLoader(
+        tasks,
+        {"a": path, "b": path},
+        HomogeneousRoundRobinScheduler(4),
+        sampler=WeightedSampler(weights),
+        instances_per_epoch=num_examples,
+    )
+    loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
+    assert len(loader) == len([*loader])
 
 
 @pytest.mark.parametrize("max_tokens", [1, 6])
