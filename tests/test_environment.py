@@ -49,7 +49,8 @@ def test_a_system_without_cpuinfo_names_what_python_knows(monkeypatch, tmp_path)
     monkeypatch.setattr(environment, "PROCESSORS", tmp_path / "missing")
     monkeypatch.setattr(environment.platform, "processor", lambda: "")
     monkeypatch.setattr(environment.platform, "machine", lambda: "arm64")
-    assert environment.processor().startswith("arm64, ")
+    name, *_ = environment.processor().split(", ")  # torch 1.12 does not name the instructions
+    assert name == "arm64"
 
 
 def test_names_the_extras_that_are_missing(monkeypatch):
