@@ -9,7 +9,7 @@ import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
 from allennlp_sentmatch.commands.command import Command
 from allennlp_sentmatch.commands.deduplicate import Deduplicate
@@ -48,13 +48,22 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
         print(WITHOUT_COMPILED_STEPS)
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose help shows the defaults, as the help of `allennlp` does."""
+
+    def add_argument(self, *names: Any, **settings: Any) -> Any:
+        if settings.get("default") not in (None, "", [], argparse.SUPPRESS):
+            settings["help"] += " (default = %(default)s)"
+        return super().add_argument(*names, **settings)
+
+
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
     """Return the parsed command line; a mistake in it ends the program with status 2."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="sentmatch",
         description="Without a command: print what to paste into a bug report.",
     )
-    parsers = parser.add_subparsers(dest="command", metavar="command")
+    parsers: Any = parser.add_subparsers(dest="command", metavar="command")
     for command_class in COMMANDS:
         command = command_class()
         command.add_parser(parsers, words).set_defaults(run=command.run)

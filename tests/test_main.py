@@ -48,6 +48,8 @@ def test_describing_the_commands_imports_no_library():
     assert result.stdout.splitlines()[-1] == "[]"
     for command in COMMANDS:
         assert f"usage: sentmatch {command.name} " in result.stdout
+    for default in ("(default = 128)", "(default = 8000)"):  # as in the help of `allennlp`
+        assert default in result.stdout
 
 
 def test_encode_search_and_deduplicate_with_the_package(corpus, tmp_path, capsys):
@@ -94,8 +96,16 @@ def test_the_package_is_a_model_of_allennlp_s_commands(allennlp, corpus, tmp_pat
         ("a\n\nb\n", ["package"], r"s\.txt, line 2: the sentence is blank; leave it out"),
         ("a\n" + "b" * 10_001, ["package"], r"s\.txt, line 2: the sentence has 10,001 characters"),
         ("a\n", ["none.tar.gz"], "encode: error: there is no file or folder none.tar.gz"),
-        ("a\n", ["package", "--overrides", "{}"], "--overrides are settings of archives"),
-        ("a\n", ["package", "--cuda-device", "0"], "--cuda-device are settings of archives"),
+        (
+            "a\n",
+            ["package", "--overrides", "{}"],
+            "leave out --overrides, which",
+        ),
+        (
+            "a\n",
+            ["package", "--cuda-device", "0"],
+            "leave out --cuda-device, which",
+        ),
         ("a\n", ["package", "--batch-size", "0"], "batch_size must be"),
     ],
 )
@@ -110,9 +120,15 @@ def test_mistakes_are_sentences(tmp_path, content, arguments, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--trust-archive"], "--trust-archive are settings of archives"),
-        (["--overrides", "{}", "--cuda-device", "0"], "--cuda-device, --overrides are settings of"),
-        (["--predictor-args", '{"threshold": 0.8}'], "--predictor-args are settings of archives"),
+        (["--trust-archive"], "leave out --trust-archive, which only"),
+        (
+            ["--overrides", "{}", "--cuda-device", "0"],
+            "leave out --cuda-device and --overrides, which",
+        ),
+        (
+            ["--predictor-args", '{"threshold": 0.8}'],
+            "leave out --predictor and --predictor-args, which",
+        ),
     ],
 )
 def test_only_archives_are_served_with_their_settings(options, message):

@@ -21,9 +21,9 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "--dtype": {
         "choices": ["float32", "bfloat16", "int8"],
-        "help": "the format of the numbers that products are computed from, the same for `encode` "
-        "and `search`; some processors multiply bfloat16 faster; int8 is for the encoder in this "
-        "package",
+        "help": "the format of the numbers in matrix products, the same for `encode` and `search` "
+        "(default: float32). Some processors multiply bfloat16 faster; int8 is for the encoder in "
+        "this package",
     },
     "--trust-archive": {
         "action": "store_true",
@@ -94,12 +94,13 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--column",
         type=_column,
-        help="of a tsv, csv or JSON lines file, the sentences' column: its name, or its position "
-        "counted from 0 if there is no header",
+        help="the column of the sentences in a tsv, csv or JSON lines file: its name, or its "
+        "position, counted from 0, if there is no header",
     )
     parser.add_argument(
         "--delimiter",
-        help="what separates the columns (default: tabs if the first line has one, else commas)",
+        help="the character between the columns (default: a tab if the first line has one, "
+        "otherwise a comma)",
     )
 
 

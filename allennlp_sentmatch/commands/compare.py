@@ -2,8 +2,7 @@
 
 A set has an archive for each seed. On labeled data, it prints the difference, its 95 % interval
 over items and seeds, p, and the smallest difference that so many items and seeds could have found.
-
-    allennlp compare out/a_* --with out/b_* test.tsv
+For example: `allennlp compare out/a_* --with out/b_* test.tsv`.
 """
 
 import argparse
@@ -29,8 +28,8 @@ class Compare(Command):
             nargs="+",
             required=True,
             metavar="ARCHIVE",
-            help="archives to compare them with; once for each set. After the last set, the "
-            "labeled data, which the validation readers read: a file, or a part of it, as JSON",
+            help="archives to compare them with; repeat it for each set. The labeled data follow "
+            "the last set: a file that the validation readers read, or a part of it, as JSON",
         )
         parser.add_argument(
             "--metric",
@@ -45,7 +44,7 @@ class Compare(Command):
         if not last:
             raise ValueError(
                 "the last --with needs archives, and after them the labeled data, "
-                f"as in --with out/b_* test.tsv; got {data_text} alone"
+                f"as in --with out/b_* test.tsv; got only {data_text}"
             )
         if args.output_file is not None:
             check_absent(Path(args.output_file), "file")

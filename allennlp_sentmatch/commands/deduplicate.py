@@ -43,15 +43,19 @@ class Deduplicate(Command):
         )
         parser.add_argument(
             "output_file",
-            help="gets the sentences that are kept, or the rows of the table as they are; - is the "
-            "standard output",
+            help="a new file for the sentences that are kept, or for their rows of the table; "
+            "- is the standard output",
         )
         add_table_options(parser)
         for name, text in (
-            ("--encoder", "an exported folder or an archive (default: the package's encoder)"),
-            ("--classifier", "a folder of a PairClassifier, which decides"),
-            ("--label", "the classifier's label of duplicates (default: 1)"),
-            ("--against", "another file, such as training data: compare only with its sentences"),
+            (
+                "--encoder",
+                "an exported folder, a folder of sentence-transformers or an archive (default: the "
+                "encoder in this package)",
+            ),
+            ("--classifier", "the folder of a PairClassifier, whose probabilities decide"),
+            ("--label", "the classifier's label for duplicates (default: 1 or True)"),
+            ("--against", "compare only with the sentences of this file, such as training data"),
             (
                 "--report",
                 "write the reason for each removal to this file, as JSON lines, the most doubtful "
@@ -62,14 +66,14 @@ class Deduplicate(Command):
         parser.add_argument(
             "--threshold",
             type=float,
-            help="the least cosine of duplicates (default: 0.9), or with --classifier their least "
-            "probability (default: 0.5)",
+            help="the lowest cosine of duplicates (default: 0.9) or, with --classifier, their "
+            "lowest probability (default: 0.5)",
         )
         parser.add_argument(
             "--ignore-words",
             action="store_true",
-            help="let sentences be duplicates that differ in their numbers or negations, or in "
-            "words that exclude each other",
+            help="allow duplicates that differ in their numbers, negations, opposites or unknown "
+            "words",
         )
         parser.add_argument(
             "--skip-blank", action="store_true", help="leave out blank sentences and their rows"
@@ -104,7 +108,7 @@ class Deduplicate(Command):
             outputs.append((args.report, map(_reason, found.doubtful_first)))
         outputs.append((args.output_file, [corpus.header, *kept]))
         _write(outputs)
-        skipped = f"; {corpus.num_blank:,} blank ones are left out" if corpus.num_blank else ""
+        skipped = f"; {corpus.num_blank:,} blank sentences are left out" if corpus.num_blank else ""
         print(
             f"{args.output_file}: {len(kept):,} of {len(corpus.texts):,} sentences are kept"
             + skipped,
@@ -131,7 +135,7 @@ def _check_outputs(output_file: str, report: Optional[str]) -> None:
         check_writable(path)
     places = {"-" if path in STANDARD_OUTPUT else os.path.realpath(path) for path in paths}
     if len(places) < len(paths):
-        raise ValueError("the output and --report must be two files")
+        raise ValueError("the output and --report must be different files")
 
 
 def _read(path: str, args: argparse.Namespace, with_rows: bool = False) -> _Corpus:
@@ -150,7 +154,7 @@ def _read(path: str, args: argparse.Namespace, with_rows: bool = False) -> _Corp
             header, rows = rows_as_written(file, [source.line or 1 for source, _ in located])
     filled = [position for position, (_, text) in enumerate(located) if not is_blank(text)]
     if not filled:
-        raise ValueError(f"{path} has no sentences")
+        raise ValueError(f"{path} has no sentences to compare")
     texts = Sentences(located[position][1] for position in filled)
     num_blank = len(located) - len(filled)
     return _Corpus(texts, [rows[position] for position in filled], header, num_blank)
@@ -162,7 +166,8 @@ def _check_sentence(text: str, source: Source, skip_blank: bool) -> None:
         checked_text(text, f"{source}: the sentence")
     elif not skip_blank:
         raise ValueError(
-            f"{source}: the sentence is blank; leave it out, or all such by --skip-blank"
+            f"{source}: the sentence is blank; delete it, or leave out all blank sentences with "
+            "--skip-blank"
         )
 
 

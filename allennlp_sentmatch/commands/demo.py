@@ -3,8 +3,8 @@
 The page shows the label with its probabilities, the ranking or the translation, the model's
 internals (trees, attention or gates) and the words' saliency. Depending on the model, it also
 generates sentences and searches a small corpus. The examples are from the archive's validation data
-if their file is on this machine. The server also answers programs, like `allennlp serve`. It is
-accessible only from this machine, unless `--host` is given.
+if their file is on this machine and only this machine can open the page. The server also answers
+programs, like `allennlp serve`. It is accessible only from this machine, unless `--host` is given.
 """
 
 import argparse
@@ -24,6 +24,7 @@ class Demo(Serve):
     name = "demo"
     port = 7860
     served = "page"
+    model_help = "path to an archived model"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         super().add_arguments(parser)
@@ -60,7 +61,7 @@ class Demo(Serve):
         if args.corpus is not None:
             corpus = [one for one in listed_sentences(args.corpus) if not is_blank(one)]
             if not corpus:
-                raise ValueError(f"{args.corpus} has no sentence in it")
+                raise ValueError(f"{args.corpus} has no sentences; write one on each line")
         # An archive may name any file of this machine, so only its own user sees the rows.
         is_private = args.host in LOCAL_NAMES and not args.allowed_host
         examples = validation_examples(archive, predictor) if is_private else []

@@ -39,8 +39,8 @@ class Encode(Command):
         parser.add_argument(
             "--append",
             action="store_true",
-            help="keep the vectors of the first lines, which the output file may have, and encode "
-            "the lines after them",
+            help="keep the vectors in the output file, if it exists, and encode only the lines "
+            "that are new at the end of the input file",
         )
         add_table_options(parser)
         parser.add_argument("--batch-size", type=int, default=128, help="sentences at a time")
@@ -48,13 +48,13 @@ class Encode(Command):
             "--block-size",
             type=int,
             default=8192,
-            help="sentences sorted by length together, and saved together",
+            help="how many sentences are sorted by length and saved together",
         )
         parser.add_argument(
             "--engine",
             choices=["local", "ray"],
             default="local",
-            help="what encodes: this process, or workers of Ray",
+            help="encode in this process (local), or in workers of Ray",
         )
         parser.add_argument(
             "--ray-address",

@@ -32,8 +32,8 @@ class Export(Command):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "model",
-            help="`package`, the encoder in this package; an archive, which needs AllenNLP; with "
-            "--onnx also an exported folder",
+            help="`package`, the encoder in this package; an archive, which needs AllenNLP; or, "
+            "with --onnx, an exported folder",
         )
         parser.add_argument("folder", help="a folder that is empty or does not exist")
         parser.add_argument(
@@ -68,7 +68,7 @@ def _export_again(args: argparse.Namespace, folder: Path) -> "StandaloneEncoder"
     from allennlp_sentmatch.standalone.model_card import SIMILARITY, UNKNOWN, Origin
 
     if args.model != PACKAGE and not args.onnx:
-        raise ValueError(f"{args.model} is exported already; --onnx writes it in another form")
+        raise ValueError(f"{args.model} is exported already; add --onnx for a form without PyTorch")
     encoder = StandaloneEncoder.load(folder)
     origin = UNKNOWN
     if args.model == PACKAGE:

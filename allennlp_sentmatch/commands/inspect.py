@@ -37,7 +37,7 @@ class Inspect(Command):
             metavar="ARCHIVE",
             action="append",
             default=[],
-            help="another model, whose trees are drawn or measured, too; given once a model",
+            help="another model, whose trees are also drawn or measured; may be repeated",
         )
         parser.add_argument(
             "--trees",
@@ -55,7 +55,7 @@ class Inspect(Command):
             "--sample",
             type=int,
             metavar="N",
-            help="take N inputs at random, with the same seed each time, instead of all of them",
+            help="take N inputs, the same ones each time, instead of all of them",
         )
 
     def run(self, args: argparse.Namespace) -> None:

@@ -46,10 +46,9 @@ class Search(Command):
         )
         parser.add_argument(
             "--output-file",
-            help="write the neighbors here, as JSON lines, and do not print them; not an existing "
-            "file",
+            help="write the neighbors to this new file, as JSON lines, instead of printing them",
         )
-        parser.add_argument("--batch-size", type=int, default=128, help="queries encoded at a time")
+        parser.add_argument("--batch-size", type=int, default=128, help="queries encoded together")
 
     def run(self, args: argparse.Namespace) -> None:
         """Print the neighbors of each query, or write them to the output file.
@@ -86,7 +85,7 @@ def _add_queries(parser: argparse.ArgumentParser) -> None:
     queries = parser.add_mutually_exclusive_group()
     queries.add_argument("--query", help="one sentence to search for")
     queries.add_argument("--queries", help="a file of sentences to search for, one per line")
-    parser.add_argument("--k", type=int, default=5, help="neighbors of each query")
+    parser.add_argument("--k", type=int, default=5, help="how many neighbors of each query to show")
 
 
 def _add_rescoring(parser: argparse.ArgumentParser) -> None:
@@ -97,8 +96,8 @@ def _add_rescoring(parser: argparse.ArgumentParser) -> None:
         const=True,
         metavar="ARCHIVE",
         help="also show what a model for pairs says of the query, as the premise, and each "
-        "neighbor, as the hypothesis, and sort the neighbors by its score if it has one; "
-        "ARCHIVE is the model's archive, by default the first one; needs AllenNLP",
+        "neighbor, as the hypothesis, and sort the neighbors by its score if it has one. "
+        "ARCHIVE is the model's archive (default: the encoder's archive). This needs AllenNLP",
     )
     parser.add_argument(
         "--candidates",
@@ -130,13 +129,13 @@ def _check(args: argparse.Namespace) -> None:
     COUNT.check("--k", args.k)
     COUNT.check("--batch-size", args.batch_size)
     if args.candidates is not None and args.rescore is None:
-        raise ValueError("--candidates are rescored: it needs --rescore")
+        raise ValueError("--candidates needs --rescore, the model that rescores the candidates")
     if args.candidates is not None and args.candidates < args.k:
         raise ValueError(
             f"--candidates must be at least --k, which is {args.k}; got {args.candidates}"
         )
     if args.query is not None and is_blank(args.query):
-        raise ValueError("--query must be a sentence, got nothing")
+        raise ValueError("--query is blank; expected a sentence")
     if args.output_file:
         check_absent(args.output_file)
 

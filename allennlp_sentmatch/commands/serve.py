@@ -29,20 +29,21 @@ class Serve(Command):
     """The default of `--port`."""
     served: ClassVar[str] = "model"
     """What the address leads to, for the message at the start."""
+    model_help: ClassVar[str] = (
+        "`package`, the encoder in this package; the folder of an exported encoder, of a model of "
+        "sentence-transformers or of a saved PairClassifier or PairRegressor; or an archive, which "
+        "needs AllenNLP"
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("model", help=self.model_help)
         parser.add_argument(
-            "model",
-            help="`package`, the encoder in this package; the folder of an exported encoder or of "
-            "a saved PairClassifier or PairRegressor; or an archive, which needs AllenNLP",
-        )
-        parser.add_argument(
-            "--predictor", help="of an archive, the predictor's name (default: the model's own)"
+            "--predictor", help="the name of an archive's predictor (default: the model's own)"
         )
         parser.add_argument(
             "--predictor-args",
             default="{}",
-            help="JSON with further settings of the predictor, such as '{\"threshold\": 0.8}'",
+            help="JSON with settings of an archive's predictor, such as '{\"threshold\": 0.8}'",
         )
         _add_server_options(parser, self.port)
 
@@ -80,7 +81,10 @@ class Serve(Command):
 
         check_no_archive_settings(args.model, args.cuda_device, args.overrides, args.trust_archive)
         if args.predictor or args.predictor_args:
-            raise ValueError("--predictor and --predictor-args are settings of archives")
+            raise ValueError(
+                f"{args.model} is not an archive of AllenNLP; leave out --predictor and "
+                "--predictor-args, which only an archive takes"
+            )
         return service_at(args.model)
 
     def _archive_service(self, args: argparse.Namespace) -> "Service":
@@ -121,17 +125,16 @@ class Serve(Command):
 
 def _add_server_options(parser: argparse.ArgumentParser, port: int) -> None:
     """Add options for the server's address, with the default `port`, and its limits."""
-    parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0 lets other machines in")
+    parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0 admits other machines")
     parser.add_argument(
         "--allowed-host",
         action="append",
         default=[],
         metavar="NAME",
-        help="answer requests for this host name too, such as a proxy's name, and not only "
-        "for the address itself; may be repeated",
+        help="also answer requests for this host name, such as a proxy's name; may be repeated",
     )
     parser.add_argument("--port", type=int, default=port, help="the port to serve at")
-    parser.add_argument("--batch-size", type=int, default=32, help="inputs predicted at a time")
+    parser.add_argument("--batch-size", type=int, default=32, help="inputs predicted together")
     parser.add_argument(
         "--max-words",
         type=int,

@@ -38,7 +38,7 @@ class Transfer(Command):
         )
         parser.add_argument("--cache", metavar="FOLDER", help="keep vectors here for later runs")
         parser.add_argument("--name", help="the encoder's name in the table (default: its path)")
-        parser.add_argument("--output-file", help="write the figures here, as JSON; a new file")
+        parser.add_argument("--output-file", help="a new file for the figures, as JSON")
         parser.add_argument("--batch-size", type=int, default=128, help="sentences at a time")
 
     def run(self, args: argparse.Namespace) -> None:
@@ -97,7 +97,7 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
     from allennlp_sentmatch.transfer import TASKS
 
     names = [task.name for task in TASKS]
-    parser.add_argument("--data", metavar="FOLDER", help="with a folder for each data set")
+    parser.add_argument("--data", metavar="FOLDER", help="has a folder for each data set")
     parser.add_argument(
         "--own-task",
         action="append",

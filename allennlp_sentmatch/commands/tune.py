@@ -79,7 +79,7 @@ def _add_study(parser: argparse.ArgumentParser) -> None:
         help="trials of the whole study (default: all combinations of the grid)",
     )
     parser.add_argument(
-        "--n-jobs", type=int, default=1, metavar="N", help="runs at a time, sharing the cores"
+        "--n-jobs", type=int, default=1, metavar="N", help="runs at a time, which share the cores"
     )
 
 
@@ -96,7 +96,8 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sampler",
         choices=SAMPLERS,
-        help="(default: grid if every parameter has choices, otherwise tpe)",
+        help="how trials are chosen (default: grid if every parameter is categorical, otherwise "
+        "tpe)",
     )
     parser.add_argument("--seed", type=int, default=0, help="the sampler's seed, not the runs'")
     parser.add_argument(
@@ -105,7 +106,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=5,
         metavar="N",
-        help="stop a run that is worse after an epoch than the median of the earlier "
+        help="after each epoch, stop a run that is worse than the median of the earlier "
         "trials, once N trials are complete (default: never; without N: 5)",
     )
 

@@ -157,7 +157,7 @@ def _column_of(classifier: Optional[ClassifiesPairs], label: Any) -> int:
     and `ValueError` for a label that it does not have, or without a classifier.
     """
     if classifier is None:
-        raise ValueError("label needs a classifier")
+        raise ValueError("label needs a classifier; leave it out for the cosine")
     if not callable(getattr(classifier, "predict_proba", None)):
         raise TypeError(f"expected a PairClassifier, got {type(classifier).__name__}")
     # Importing scikit-learn takes longer than finding the duplicates of a thousand texts.

@@ -183,8 +183,8 @@ def check_no_archive_settings(
     names = [name for name, is_given in given.items() if is_given]
     if names:
         raise ValueError(
-            f"{model} is not an archive of AllenNLP, but {', '.join(names)} are settings of "
-            "archives; leave them out"
+            f"{model} is not an archive of AllenNLP; leave out {' and '.join(names)}, which "
+            "only an archive takes"
         )
 
 

@@ -45,9 +45,9 @@ def fine_tune(
     """
     if len(examples.first) < FEW_PAIRS:
         warnings.warn(
-            f"{len(examples.first)} pairs are few for fine-tuning: of other data, 2,490 lost four "
-            "points of accuracy against the linear model, and 8,330 gained 2.6; compare the two by "
-            "cross_val_score",
+            f"{len(examples.first)} pairs are few for fine-tuning: on other data, it lost four "
+            "points of accuracy against the linear model with 2,490 pairs, and gained 2.6 with "
+            "8,330; compare the two with cross_val_score",
             stacklevel=6,
         )
     network = _trainable_copy(encoder)

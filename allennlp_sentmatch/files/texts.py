@@ -77,7 +77,7 @@ def checked_text(text: Any, name: str, of_any_length: bool = False) -> str:
             "which is half of a UTF-16 pair; remove it"
         )
     if not of_any_length and is_blank(text):
-        raise ValueError(f"{name} is blank; leave it out (of a pair, both texts)")
+        raise ValueError(f"{name} is blank; leave it out (and, in a pair, the other text)")
     if not of_any_length and len(text) > MAX_CHARACTERS:
         raise ValueError(
             f"{name} has {len(text):,} characters; at most {MAX_CHARACTERS:,} can be encoded, so "
@@ -187,7 +187,7 @@ def noting(
             names = ", ".join(name(position) for position, _ in found)
             more = ", ..." if count > len(found) else ""
             number = f"{count:,} {'text' if count == 1 else 'texts'} ({names}{more})"
-            warn(message.format(f"{number}, of which the first begins with {found[0][1][:50]!r}"))
+            warn(message.format(f"{number}, the first beginning with {found[0][1][:50]!r}"))
 
 
 def _places(

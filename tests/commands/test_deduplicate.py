@@ -123,7 +123,7 @@ def test_blank_sentences_are_skipped_on_demand(allennlp, tmp_path, capsys):
     (tmp_path / "s.txt").write_text("How do I pay?\n\nWho pays?\n \n")
     allennlp("deduplicate", tmp_path / "s.txt", tmp_path / "k.txt", "--skip-blank")
     assert (tmp_path / "k.txt").read_text() == "How do I pay?\nWho pays?\n"
-    assert "2 of 2 sentences are kept; 2 blank ones are left out" in capsys.readouterr().out
+    assert "2 of 2 sentences are kept; 2 blank sentences are left out" in capsys.readouterr().out
 
 
 def test_rows_with_a_blank_cell_are_skipped_on_demand(allennlp, tmp_path):
@@ -170,7 +170,7 @@ def test_the_report_begins_with_the_doubtful_removals(allennlp, tmp_path):
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        ("a\n \nb\n", [], r"s\.txt, line 2: the sentence is blank; .* by --skip-blank"),
+        ("a\n \nb\n", [], r"s\.txt, line 2: the sentence is blank; .* with --skip-blank"),
         ("", [], r"s\.txt has no sentences"),
         ("\n", ["--skip-blank"], r"s\.txt has no sentences"),
         ("a\n" + "b" * 10_001, [], r"s\.txt, line 2: the sentence has 10,001 characters"),
@@ -179,7 +179,7 @@ def test_the_report_begins_with_the_doubtful_removals(allennlp, tmp_path):
         ("a\n", ["--label", "x"], "label needs a classifier"),
         ("a\n", ["--report", "s.txt"], r"s\.txt exists already; delete it or name another file"),
         ("a\n", ["--report", "none/r.txt"], r"the folder of .*/none/r\.txt does not exist"),
-        ("a\n", ["--report", "k.txt"], "the output and --report must be two files"),
+        ("a\n", ["--report", "k.txt"], "the output and --report must be different files"),
     ],
 )
 def test_impossible_input(allennlp, tmp_path, content, options, message):

@@ -58,7 +58,7 @@ def test_only_this_machine_sees_validation_data(
 
 def test_a_corpus_without_a_sentence_is_refused(allennlp, small_archive, served, tmp_path):
     (tmp_path / "corpus.txt").write_text("\n \n")
-    with pytest.raises(ConfigurationError, match=r"corpus\.txt has no sentence in it"):
+    with pytest.raises(ConfigurationError, match=r"corpus\.txt has no sentences"):
         allennlp("demo", small_archive, "--corpus", tmp_path / "corpus.txt")
     assert served == []
 

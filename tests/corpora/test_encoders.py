@@ -94,7 +94,7 @@ def test_a_folder_is_loaded(tiny_folder):
     ],
 )
 def test_settings_of_archives_are_refused(tiny_folder, setting):
-    with pytest.raises(ValueError, match=r"tiny is not an archive .* settings of archives"):
+    with pytest.raises(ValueError, match=r"tiny is not an archive .*, which only an archive takes"):
         load_encoder(tiny_folder, **setting)
 
 

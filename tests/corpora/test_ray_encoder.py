@@ -235,7 +235,7 @@ def test_other_encoders(ray, tmp_path):
         found = encoded(on_ray, tmp_path / f"{number}.npy", sentences)
         local = SentenceEncoder(encoder)
         assert found == encoded(local, tmp_path / f"local_{number}.npy", sentences)
-    with pytest.raises(ValueError, match="--cuda-device are settings of archives"):
+    with pytest.raises(ValueError, match="leave out --cuda-device, which only an archive takes"):
         RayEncoder("package", cuda_device=0)
 
 

@@ -23,7 +23,8 @@ def test_texts_of_invisible_characters_are_blank(text):
     assert is_blank(text)
     for call in (tiny_encoder().encode, SentenceEncoder(tiny_encoder()).encode):
         with pytest.raises(
-            ValueError, match=r"^sentence 1 is blank; leave it out \(of a pair, both texts\)"
+            ValueError,
+            match=r"^sentence 1 is blank; leave it out \(and, in a pair, the other text\)",
         ):
             call(["a", text])
 
@@ -109,10 +110,10 @@ def test_one_warning_a_call_names_the_texts_that_are_cut_or_unknown():
     texts = [SENTENCES[0], *long, "xyzzy!", *long, "dog", "좋아요"]
     cut = (
         "only the first 3 words or word pieces were encoded of 6 texts (sentence 1, sentence 2, "
-        "sentence 3, sentence 5, sentence 6, ...), of which the first begins with 'a cat sees a dog"
+        "sentence 3, sentence 5, sentence 6, ...), the first beginning with 'a cat sees a dog"
     )
     unknown = (
-        "the encoder knows no word of 2 texts (sentence 4, sentence 9), of which the first begins "
+        "the encoder knows no word of 2 texts (sentence 4, sentence 9), the first beginning "
         "with 'xyzzy!'"
     )
     for encode in (network.encode, encoder.encode):
@@ -146,7 +147,7 @@ def test_texts_within_another_call_have_its_positions():
         assert not logged
         indexer.rows(["b", "b"])
     (message,) = logged
-    assert message.startswith("the encoder knows no word of 3 texts (row 1, row 2, row 3), of")
+    assert message.startswith("the encoder knows no word of 3 texts (row 1, row 2, row 3), the")
     with noting(()):
         indexer.rows(["b"])
     assert len(logged) == 1
@@ -161,4 +162,4 @@ def test_all_messages_have_the_positions_of_texts_that_are_read_once():
     assert cut.startswith(
         "only the first 1 words or word pieces were encoded of 1 text (row 1, row 3)"
     )
-    assert unknown.startswith("the encoder knows no word of 2 texts (row 0, row 2), of")
+    assert unknown.startswith("the encoder knows no word of 2 texts (row 0, row 2), the")
