@@ -18,6 +18,7 @@ from allennlp_sentmatch.commands.export import Export
 from allennlp_sentmatch.commands.mistakes import sentence_about
 from allennlp_sentmatch.commands.search import Search
 from allennlp_sentmatch.commands.serve import Serve
+from allennlp_sentmatch.commands.sigterm import ending_at_sigterm
 from allennlp_sentmatch.environment import (
     WITHOUT_COMPILED_STEPS,
     describe_environment,
@@ -89,7 +90,8 @@ def _run(options: argparse.Namespace) -> None:
 
         progress.on_separate_lines = options.file_friendly_logging
     try:
-        options.run(options)
+        with ending_at_sigterm(f"sentmatch {options.command}"):
+            options.run(options)
     except KeyboardInterrupt:
         sys.exit(f"sentmatch {options.command}: stopped by Ctrl-C")
     except Exception as error:

@@ -22,6 +22,7 @@ from allennlp_sentmatch.commands.inspect import Inspect
 from allennlp_sentmatch.commands.learn_bpe import LearnBpe
 from allennlp_sentmatch.commands.search import Search
 from allennlp_sentmatch.commands.serve import Serve
+from allennlp_sentmatch.commands.sigterm import ending_at_sigterm
 from allennlp_sentmatch.commands.transfer import Transfer
 from allennlp_sentmatch.commands.tune import Tune
 from allennlp_sentmatch.errors import configuration_errors
@@ -69,7 +70,7 @@ def subcommand_of(command: Command) -> type[Subcommand]:
             if "file_friendly_logging" in args:
                 common_logging.FILE_FRIENDLY_LOGGING = args.file_friendly_logging
                 progress.on_separate_lines = args.file_friendly_logging
-            with configuration_errors():
+            with ending_at_sigterm(f"allennlp {command.name}"), configuration_errors():
                 command.run(args)
 
     CommandOfThisPackage.__module__ = type(command).__module__
