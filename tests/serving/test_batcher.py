@@ -7,9 +7,10 @@ from functools import partial
 
 import pytest
 
-from allennlp_sentmatch.serving import Batcher, Job, batcher
-from allennlp_sentmatch.serving.batcher import MAX_WAITING, SMALL_REQUEST
+from allennlp_sentmatch.serving import Batcher, Job, batch, batcher
+from allennlp_sentmatch.serving.batcher import MAX_WAITING
 from allennlp_sentmatch.serving.requests import RequestError
+from allennlp_sentmatch.serving.waiting_request import SMALL_REQUEST
 
 
 class Model:
@@ -223,7 +224,7 @@ def test_a_turn_takes_as_long_as_it_should_or_twice_as_long_as_one_input(
     monkeypatch, overhead, fewest, most
 ):
     """If one input takes as long as many, many are computed at a time."""
-    monkeypatch.setattr(batcher, "TURN_SECONDS", 0.05)
+    monkeypatch.setattr(batch, "TURN_SECONDS", 0.05)
     model = Model()
     model.may_end.set()
     inputs = [{"text": "word " * 50}] * 64
