@@ -134,6 +134,6 @@ def _extras() -> dict[str, list[str]]:
     extras: dict[str, list[str]] = {}
     for requirement in requirements:
         found = re.match(r"([\w.-]+).* extra == [\"']([\w-]+)[\"']", requirement)
-        if found is not None and found[2] != "allennlp":  # torch has its own line
+        if found is not None and found[2] != "allennlp":  # it has its own line
             extras.setdefault(found[2], []).append(found[1])
     return extras

@@ -91,7 +91,8 @@ class Vectors:
 
 def read(path: Path, columns: tuple[str, ...]) -> tuple[Pairs, Pairs]:
     """Return the pairs (N, 2) and labels (N,) of a table or of JSON lines."""
-    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig") as file:
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8-sig") as file:
         rows: Iterator[dict[str, str]] = (
             map(json.loads, file)
             if ".jsonl" in path.name

@@ -42,8 +42,8 @@ def start(*arguments: object) -> "subprocess.Popen[bytes]":
 def finish(process: "subprocess.Popen[bytes]") -> None:
     """Wait for a command. If it fails, exit with the end of the log."""
     if process.wait() != 0:
-        lines = LOG.read_text(encoding="utf-8", errors="replace").split()
-        last = " ".join(lines[-40:])
+        words = LOG.read_text(encoding="utf-8", errors="replace").split()
+        last = " ".join(words[-40:])
         sys.exit(f"The command failed with status {process.returncode} ({LOG}): ... {last}")
 
 

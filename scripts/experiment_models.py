@@ -47,8 +47,8 @@ def on_fixtures(path: Path, overrides: Optional[dict[str, Any]] = None) -> dict[
     in_folder = path.parent != CONFIGURATIONS
     fixture = FIXTURES / f"{path.parent.name if in_folder else path.stem}.json"
     if fixture.exists():
-        overrides = json.loads(fixture.read_text(encoding="utf-8"))
-        configuration = with_overrides(configuration, overrides)
+        of_fixture = json.loads(fixture.read_text(encoding="utf-8"))
+        configuration = with_overrides(configuration, of_fixture)
     for key, data_path in configuration.items():
         if key.endswith("_data_path") and "://" in str(data_path):
             raise ValueError(f"{path} has no fixture data as {key}: {fixture} would name it")

@@ -92,7 +92,7 @@ class _Cardinal:
 
     @property
     def is_open(self) -> bool:
-        """Return whether "and" may follow, as after "hundred" and "thousand"."""
+        """Whether "and" may follow, as after "hundred" and "thousand"."""
         return self._room == 100 and self.value > 0
 
     def takes_ordinal(self, word: str, follows_and: bool) -> bool:

@@ -6,14 +6,13 @@ from typing import NamedTuple, Union
 
 import numpy
 
-from allennlp_sentmatch.array_types import BoolArray, FloatArray, IntArray
+from allennlp_sentmatch.array_types import Array, BoolArray, FloatArray, IntArray
 from allennlp_sentmatch.corpora.encoders import BlockEncoder
 from allennlp_sentmatch.corpora.sentence_index import TOLERANCE
 from allennlp_sentmatch.corpora.vector_arrays import evenly
 from allennlp_sentmatch.files.blocks import blocks_of
 from allennlp_sentmatch.files.digests import SentencesDigest
 from allennlp_sentmatch.files.texts import noting
-from allennlp_sentmatch.files.vectors import Vectors
 from allennlp_sentmatch.standalone.vectors import normalized
 
 READ_TOGETHER = 8192  # sentences whose digest is computed at a time
@@ -55,7 +54,7 @@ def survey_of(sentences: Iterable[str], num_first: int = 0) -> Survey:
 
 def check_sample(
     encoder: BlockEncoder,
-    vectors: Vectors,
+    vectors: Array,
     rows: Union[Sequence[int], IntArray],
     sentences: Sequence[str],
 ) -> None:

@@ -19,11 +19,11 @@ class LabelError(NamedTuple):
     """A pair whose label a classifier of other pairs finds improbable."""
 
     position: int
-    """Of the pair, counted from 0."""
+    """The pair's position, counted from 0."""
     label: Any
     """The label that was given."""
     probability: float
-    """Of the given label."""
+    """The probability of the given label."""
     expected: Any
     """The most probable label."""
 

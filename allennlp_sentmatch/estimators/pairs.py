@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy
 
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.files.texts import Sentences, checked_text, listed
 
 _UNSAFE = re.compile("[\ud800-\udfff]|\0$")  # NumPy strips trailing null characters
@@ -144,7 +145,7 @@ def _own_scalar(value: Any) -> Any:
     return value.item() if is_scalar and not isinstance(value, _NO_NUMBERS) else value
 
 
-def checked_targets(y: Any, count: int, numeric: bool) -> numpy.ndarray[Any, Any]:
+def checked_targets(y: Any, count: int, numeric: bool) -> Array:
     """Return the labels, or the scores, of `count` pairs as an array (N,).
 
     Raise `ValueError` for a wrong number of them, and `ValueError` or `TypeError`, naming the pair,

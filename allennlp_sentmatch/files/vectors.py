@@ -3,10 +3,10 @@
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy
 
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.files.digests import (
     content_digest,
     ending,
@@ -18,10 +18,8 @@ from allennlp_sentmatch.files.folders import AnyPath, partial_path
 from allennlp_sentmatch.files.lines import local_path
 from allennlp_sentmatch.files.row import Source
 
-Vectors = numpy.ndarray[Any, numpy.dtype[Any]]
 
-
-def map_vectors(file_path: AnyPath) -> Vectors:
+def map_vectors(file_path: AnyPath) -> Array:
     """Return the vectors (N, E) of a `.npy` file, such as `sentmatch encode` writes, mapped from
     the file.
 
@@ -33,7 +31,7 @@ def map_vectors(file_path: AnyPath) -> Vectors:
     source = Source(file_path)
     local = local_path(file_path)
     try:
-        vectors: Vectors = numpy.load(local, mmap_mode="r", allow_pickle=False)
+        vectors: Array = numpy.load(local, mmap_mode="r", allow_pickle=False)
     except OSError:
         raise
     # Any header may occur, and NumPy's message recommends allow_pickle.
@@ -56,7 +54,7 @@ def map_vectors(file_path: AnyPath) -> Vectors:
     return vectors
 
 
-def save_array(path: Path, array: "numpy.ndarray[Any, Any]") -> None:
+def save_array(path: Path, array: Array) -> None:
     """Write a `.npy` file atomically, with a digest of its content; see `is_whole`.
 
     Missing folders are made, and an existing file is replaced.

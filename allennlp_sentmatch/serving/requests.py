@@ -322,9 +322,8 @@ class _Exchange:
         await self.send({"type": "http.response.body", "body": json.dumps(body).encode()})
 
     def note_that_client_left(self) -> None:
-        """Count a request whose client has left."""
-        if not self.is_answered:
-            self._count_answer(CLIENT_LEFT)
+        """Count a request whose client has left before the answer."""
+        self._count_answer(CLIENT_LEFT)
 
     def _count_answer(self, status: int) -> None:
         seconds = time.monotonic() - self._start

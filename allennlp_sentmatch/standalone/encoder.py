@@ -262,7 +262,7 @@ class StandaloneEncoder(nn.Module):
 
     @property
     def shares_words(self) -> bool:
-        """Return whether `encode` computes a word's products once for all sentences in float32."""
+        """Whether `encode` computes a word's products once for all sentences in float32."""
         return type(self.encoder) is Pooled and self.encoder.shares_words
 
     def _encoder_of_words(self, words: list[int]) -> Callable[[list[list[int]]], Tensor]:
@@ -314,7 +314,7 @@ class StandaloneEncoder(nn.Module):
 
     @property
     def dtype(self) -> str:
-        """Return the format of the numbers that `encode` computes with, such as "float32"."""
+        """The format of the numbers that `encode` computes with, such as "float32"."""
         return "int8" if self._is_int8 else str(self.embedding.weight.dtype).replace("torch.", "")
 
     @cached_property

@@ -85,7 +85,7 @@ class Pooled(nn.Module):
 
     @property
     def shares_words(self) -> bool:
-        """Return whether `of_words` supports this network, unless something else forbids it.
+        """Whether `of_words` supports this network, unless something else forbids it.
 
         It must be the mean of the states of a one-layer LSTM, with compiled steps.
         """

@@ -10,6 +10,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data.dataset_readers import DatasetReader
 from allennlp.data.instance import Instance
 
+from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.data.dataset_readers.tokenizing_reader import TokenizingReader
 from allennlp_sentmatch.data.fields import FixedSizeField
 from allennlp_sentmatch.data.instances import sentence_instance
@@ -17,7 +18,7 @@ from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.files.row import Column, Source
 from allennlp_sentmatch.files.tables import located_sentences, read_sentences
-from allennlp_sentmatch.files.vectors import Vectors, check_sentences, map_vectors
+from allennlp_sentmatch.files.vectors import check_sentences, map_vectors
 
 
 @DatasetReader.register("sentence_vectors")
@@ -62,7 +63,7 @@ class SentenceVectorsReader(TokenizingReader):
         for sentence, vector in self._shared(file_path):
             yield self.text_to_instance(sentence, vector)
 
-    def _parts(self, path: Any) -> Iterable[Iterable[tuple[str, Optional[Vectors]]]]:
+    def _parts(self, path: Any) -> Iterable[Iterable[tuple[str, Optional[Array]]]]:
         if not isinstance(path, Mapping):
             name = str(path)
             stem = Path(name[:-3] if name.endswith(".gz") else name)
@@ -81,7 +82,7 @@ class SentenceVectorsReader(TokenizingReader):
         self,
         sentences_file: AnyPath,
         vectors_file: AnyPath,
-    ) -> Iterator[tuple[str, Vectors]]:
+    ) -> Iterator[tuple[str, Array]]:
         """Yield the sentences of a file with their vectors (E,), float32."""
         vectors = map_vectors(vectors_file)
         check_sentences(read_sentences(sentences_file, self._column), vectors_file)
@@ -115,7 +116,7 @@ class SentenceVectorsReader(TokenizingReader):
     def text_to_instance(
         self,
         sentence: str,
-        teacher_vector: Optional[Union[Vectors, torch.Tensor]] = None,
+        teacher_vector: Optional[Union[Array, torch.Tensor]] = None,
     ) -> Instance:
         """Make the instance of one sentence and its vector (E,), with the fields listed above."""
         instance = sentence_instance(sentence, self._text_field(sentence, "sentence"))
