@@ -160,9 +160,14 @@ def checked_targets(y: Any, count: int, numeric: bool) -> Array:
             _check_number(score, f"the score of pair {position}", "a number")
         return numpy.asarray(values, dtype=float)
     labels = [_checked_label(label, position) for position, label in enumerate(values)]
-    if len({isinstance(label, str) for label in labels}) > 1:
-        raise TypeError("some labels are strings and others are numbers; make all strings")
-    return numpy.asarray(labels)
+    array = numpy.asarray(labels)
+    # NumPy turns 1 beside "a" into "1", and 2 ** 53 + 1 beside 0.5 into 2.0 ** 53.
+    if array.dtype == object or array.tolist() != labels:
+        raise TypeError(
+            "some labels are strings and others are numbers, or numbers are too large to be told "
+            "apart; make all strings"
+        )
+    return array
 
 
 def _checked_label(label: Any, position: int) -> Any:

@@ -175,6 +175,8 @@ def test_what_is_no_pair_of_sentences_is_refused(pairs, message):
         (None, True, "expected a list of scores, not NoneType"),
         (["a"] * 3, False, "there are 2 pairs and 3 labels"),
         (["a", 1], False, "some labels are strings and others are numbers"),
+        ([10**30, 1], False, "numbers are too large to be told apart; make all strings"),
+        ([2**53 + 1, 0.5], False, "numbers are too large to be told apart; make all strings"),
         ([1, numpy.nan], False, "the label of pair 1 is nan; leave the pair"),
         ([b"x"] * 2, False, "the label of pair 0 must be a string or a number, not bytes"),
         (numpy.ma.array([1, 1], mask=[0, 1]), False, "the label of pair 1 must .* not Masked"),
