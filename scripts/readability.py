@@ -27,7 +27,7 @@ from typing import NamedTuple, Union
 
 LIMITS: dict[str, dict[str, float]] = {
     "allennlp_sentmatch": {
-        "tokens": 242_200,
+        "tokens": 242_280,
         "a line": 8.15,
         "branches": 2.0,
         "long": 0,
@@ -35,7 +35,7 @@ LIMITS: dict[str, dict[str, float]] = {
         "checks": 3.35,
         "unpacked": 0,
         "parallel": 0.05,
-        "inner": 85,
+        "inner": 86,
         "docs": 0.35,
     },
     "allennlp_sentmatch/nn": {
