@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 
 @contextmanager
@@ -19,13 +20,13 @@ def ending_at_sigterm(program: str) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    process = os.getpid()
-
-    def end(*_: object) -> None:
-        sys.exit(f"{program}: stopped by SIGTERM" if os.getpid() == process else 1)
-
-    previous = signal.signal(signal.SIGTERM, end)
+    previous = signal.signal(signal.SIGTERM, partial(_end, program, os.getpid()))
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, previous)
+
+
+def _end(program: str, process: int, *_: object) -> None:
+    """Exit, with a message unless the process was forked from the `process`."""
+    sys.exit(f"{program}: stopped by SIGTERM" if os.getpid() == process else 1)
