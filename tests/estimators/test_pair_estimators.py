@@ -657,7 +657,7 @@ BLANK = ("a", " ")
 def test_blank_texts_are_refused_by_every_method(classifier):
     regressor = PairRegressor(classifier.encoder, l2=0.1).fit(PAIRS, SCORES)
     pairs = [("a", "b"), BLANK]
-    message = "pair 1: the second sentence is blank; .* both texts"
+    message = "pair 1: the second sentence is blank; .* the other text"
     for method in (classifier.predict, classifier.predict_proba, regressor.predict):
         with pytest.raises(ValueError, match=message):
             method(pairs)
@@ -667,7 +667,7 @@ def test_blank_texts_are_refused_by_every_method(classifier):
         clone(classifier).fit(pairs, ["same", "other"])
     with pytest.raises(ValueError, match=message):
         clone(regressor).fit(pairs, [1.0, 2.0])
-    with pytest.raises(ValueError, match=r"pair 0: the second sentence is blank; .* both texts"):
+    with pytest.raises(ValueError, match=r"pair 0: the second sentence is blank; .* the other text"):
         classifier.explain(BLANK)
 
 
