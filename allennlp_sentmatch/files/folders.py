@@ -78,8 +78,9 @@ def nested_settings(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a value as readable JSON in UTF-8. An existing file is replaced."""
-    path.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    """Write a value as readable JSON in UTF-8. A whole file replaces an existing one."""
+    with _moved(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 @contextmanager
@@ -121,16 +122,27 @@ def written_text(path: AnyPath) -> Iterator[TextIO]:
     Raise `ValueError` if the file exists, now or at the end, and `OSError`, which names the file,
     if it cannot be written. After an error, there is no file.
     """
-    place = Path(os.path.realpath(path))  # a symbolic link stays one
     check_absent(path)
-    temporary = partial_path(place)
-    try:
-        with _new_text(temporary, place.name) as file:
+    with _moved(path) as temporary:
+        with _new_text(temporary, os.path.basename(os.path.realpath(path))) as file:
             yield file
         check_absent(path)  # another process may have written it meanwhile
+
+
+@contextmanager
+def _moved(path: AnyPath) -> Iterator[Path]:
+    """Yield the path of a temporary file, which is moved to its place at the end.
+
+    After an error, there is no temporary file. An `OSError` about it names the `path`.
+    """
+    place = Path(os.path.realpath(path))  # a symbolic link stays one
+    temporary = partial_path(place)
+    try:
+        yield temporary
         os.replace(temporary, place)
     except OSError as error:
-        if error.errno is None or error.filename is not None:  # the error may be about another file
+        is_ours = error.filename in (None, os.fspath(temporary))
+        if error.errno is None or not is_ours:  # the error may be about another file
             raise
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
     finally:

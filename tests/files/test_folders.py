@@ -2,13 +2,20 @@
 
 import errno
 import gzip
+import json
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
 from allennlp_sentmatch.corpora.corpus import encode_corpus
-from allennlp_sentmatch.files.folders import check_absent, written_folder, written_text
+from allennlp_sentmatch.files.folders import (
+    check_absent,
+    write_json,
+    written_folder,
+    written_text,
+)
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from tests.estimators.tiny_encoder import tiny_encoder
 from tests.standalone.test_encoder import WORDS, make
@@ -138,3 +145,20 @@ def test_nobody_is_told_to_delete_a_device():
         check_absent("/dev/null")
     with pytest.raises(ValueError, match=message):
         encode_corpus(tiny_encoder(), lambda: iter(["a cat"]), "/dev/null")
+
+
+def test_json_replaces_a_file_once_it_is_whole(tmp_path, monkeypatch):
+    """A study's report is written again by each call."""
+    file = tmp_path / "study.json"
+    write_json(file, {"best": 1})
+
+    def fill_the_disk(path, text, encoding):
+        path.write_bytes(text[:5].encode())
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", fill_the_disk)
+        with pytest.raises(OSError, match=r"No space left on device: '.*study\.json'$"):
+            write_json(file, {"best": 2})
+    assert [*tmp_path.iterdir()] == [file]
+    assert json.loads(file.read_text()) == {"best": 1}
