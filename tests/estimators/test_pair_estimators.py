@@ -667,7 +667,7 @@ def test_blank_texts_are_refused_by_every_method(classifier):
         clone(classifier).fit(pairs, ["same", "other"])
     with pytest.raises(ValueError, match=message):
         clone(regressor).fit(pairs, [1.0, 2.0])
-    with pytest.raises(ValueError, match=r"pair 0: the second sentence is blank; .* the other text"):
+    with pytest.raises(ValueError, match="pair 0: the second sentence is blank"):
         classifier.explain(BLANK)
 
 
