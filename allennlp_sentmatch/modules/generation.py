@@ -122,7 +122,7 @@ class OutputWords(torch.nn.Module):
         super().__init__()
         indices = vocab.get_token_to_index_vocabulary(namespace)
         excluded = (START_SYMBOL, vocab._padding_token, vocab._oov_token)
-        for symbol in (END_SYMBOL, *excluded):
+        for symbol in (*excluded, END_SYMBOL):
             if symbol not in indices:
                 raise ConfigurationError(
                     f"the vocabulary's namespace {namespace!r} lacks {symbol!r}{remedy}"
