@@ -78,7 +78,7 @@ def test_every_option(allennlp, called, tmp_path):
 
 
 def test_the_data_are_missing(allennlp, called):
-    with pytest.raises(ConfigurationError, match=r"after them the labeled data, .* got b_1 alone"):
+    with pytest.raises(ConfigurationError, match=r"after them the labeled data, .* got only b_1"):
         allennlp("compare", "a_1", "--with", "b_1")
 
 

@@ -36,7 +36,7 @@ def test_the_folder_has_the_vectors_of_the_archive(
     numpy.testing.assert_allclose(vectors, expected, atol=1e-6)
     with pytest.raises(ConfigurationError, match="exported exists already"):
         allennlp("export", distilled_archive, tmp_path / "exported")
-    with pytest.raises(ConfigurationError, match="exported is exported already; --onnx writes"):
+    with pytest.raises(ConfigurationError, match="exported is exported already; add --onnx"):
         allennlp("export", tmp_path / "exported", tmp_path / "again")
 
 

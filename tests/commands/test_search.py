@@ -207,8 +207,8 @@ def test_a_corpus_that_was_encoded_with_options(
     [
         (["--candidates", 9], "needs --rescore"),
         (["--rescore", "--candidates", 2, "--k", 3], "--k, which is 3; got 2"),
-        (["--query", " "], "--query must be a sentence"),
-        (["--query", "\u200b"], "--query must be a sentence"),
+        (["--query", " "], "--query is blank; expected a sentence"),
+        (["--query", "\u200b"], "--query is blank; expected a sentence"),
         (["--k", 0], "--k must be an integer of at least 1; got 0"),
         (["--batch-size", 0], "--batch-size must be an integer of at least 1; got 0"),
         *(
