@@ -118,9 +118,10 @@ def test_the_plain_package_requires_little(described):
     required = re.findall("^Requires-Dist: (.*)", described[0], re.MULTILINE)
     assert [line for line in required if "extra ==" not in line] == [
         "torch>=1.12",
-        "numpy",
+        "numpy>=1.22",
         "scikit-learn>=1.0",
-        "tokenizers>=0.12",
+        "scipy>=1.7",
+        "tokenizers>=0.12.1",
         "tqdm>=4.57",
     ]
 
