@@ -3,11 +3,15 @@
 A vector's number is its place among the distinct vectors, in the order in which they occur first.
 """
 
-from typing import Optional
+import hashlib
+from typing import Any, Optional
 
 import numpy
 
-from allennlp_sentmatch.array_types import IntArray
+from allennlp_sentmatch.array_types import FloatArray, IntArray
+from allennlp_sentmatch.corpora.vector_arrays import read_normalized
+
+BLOCK_SIZE = 8192  # vectors that are read and added to an index at a time
 
 
 class DistinctVectors:
@@ -50,3 +54,22 @@ class DistinctVectors:
         start, end = self._starts[number : number + 2].tolist()
         positions: list[int] = self._positions[start : min(end, start + limit)].tolist()
         return positions
+
+
+def add_distinct(index: Any, vectors: FloatArray, rows: IntArray) -> IntArray:
+    """Add the vectors in some rows (N,) that FAISS's `index` lacks; return all numbers (N,).
+
+    Equal vectors are added once: searches would never leave a graph of equal vectors.
+    """
+    numbers = numpy.empty(len(rows), numpy.int64)
+    known: dict[bytes, int] = {}
+    for start in range(0, len(rows), BLOCK_SIZE):
+        block = read_normalized(vectors, rows[start : start + BLOCK_SIZE])
+        new: list[int] = []
+        for position, vector in enumerate(block + 0.0, start):  # turns -0.0 into 0.0
+            digest = hashlib.blake2b(vector.data, digest_size=16).digest()
+            numbers[position] = known.setdefault(digest, len(known))
+            if numbers[position] == index.ntotal + len(new):
+                new.append(position - start)
+        index.add(block[new])
+    return numbers

@@ -1,6 +1,5 @@
 """Nearest neighbors among the vectors of a corpus, by cosine."""
 
-import hashlib
 import logging
 from collections.abc import Sequence
 from typing import Any, Optional, Union
@@ -8,7 +7,7 @@ from typing import Any, Optional, Union
 import numpy
 
 from allennlp_sentmatch.array_types import BoolArray, FloatArray, IntArray
-from allennlp_sentmatch.corpora.distinct_vectors import DistinctVectors
+from allennlp_sentmatch.corpora.distinct_vectors import DistinctVectors, add_distinct
 from allennlp_sentmatch.corpora.index_file import (
     REMEDY,
     naming_index,
@@ -38,7 +37,6 @@ logger = logging.getLogger(__name__)
 
 
 TOLERANCE = 1e-3  # unit vectors whose components differ by at most this count as equal
-BLOCK_SIZE = 8192  # vectors that are read and added to an index at a time
 NUM_CHECKED = 1024  # vectors of a saved index that are checked
 
 FIRST_COUNT = 16
@@ -159,7 +157,7 @@ class SentenceIndex:
         if len(chosen) < num_before or len(self._other_positions(vectors, chosen)):
             raise ValueError(OTHER_VECTORS)
         index = self._index
-        numbers = _add_distinct(index, vectors, chosen)
+        numbers = add_distinct(index, vectors, chosen)
         before = self._distinct.at(numpy.arange(num_before))
         if not numpy.array_equal(numbers[:num_before], before):
             raise ValueError(OTHER_VECTORS)
@@ -364,25 +362,6 @@ class SentenceIndex:
         if vectors is not None:
             loaded.attach(vectors, rows, index_file)
         return loaded
-
-
-def _add_distinct(index: Any, vectors: FloatArray, rows: IntArray) -> IntArray:
-    """Add the vectors in some rows (N,) that FAISS's `index` lacks; return all numbers (N,).
-
-    Equal vectors are added once: searches would never leave a graph of equal vectors.
-    """
-    numbers = numpy.empty(len(rows), numpy.int64)
-    known: dict[bytes, int] = {}
-    for start in range(0, len(rows), BLOCK_SIZE):
-        block = read_normalized(vectors, rows[start : start + BLOCK_SIZE])
-        new: list[int] = []
-        for position, vector in enumerate(block + 0.0, start):  # turns -0.0 into 0.0
-            digest = hashlib.blake2b(vector.data, digest_size=16).digest()
-            numbers[position] = known.setdefault(digest, len(known))
-            if numbers[position] == index.ntotal + len(new):
-                new.append(position - start)
-        index.add(block[new])
-    return numbers
 
 
 def _check_kind(kind: Any) -> None:

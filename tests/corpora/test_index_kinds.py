@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from allennlp_sentmatch.corpora import IndexKind, SentenceIndex, sentence_index
+from allennlp_sentmatch.corpora import IndexKind, SentenceIndex, distinct_vectors
 from allennlp_sentmatch.corpora.index_kinds import default_kind
 from allennlp_sentmatch.files.digests import MARK
 
@@ -69,7 +69,7 @@ def assert_alike(found, expected):
 @pytest.mark.parametrize("name", EXHAUSTIVE)
 def test_a_search_of_everything_is_exact(vectors, queries, monkeypatch, name, rows):
     """Chosen rows have their own positions."""
-    monkeypatch.setattr(sentence_index, "BLOCK_SIZE", 100)
+    monkeypatch.setattr(distinct_vectors, "BLOCK_SIZE", 100)
     chosen = vectors if rows is None else vectors[rows]
     index = SentenceIndex.build(vectors, rows, IndexKind(name, EXHAUSTIVE[name]))
     assert len(index) == len(chosen)
@@ -115,7 +115,7 @@ def assert_ties_are_in_order(index, tied, queries):
 @pytest.mark.parametrize("name", EXHAUSTIVE)
 def test_ties_are_in_order(tied, queries_of_ties, tmp_path, monkeypatch, name):
     """Report F12: FAISS orders ties in its own way, and chooses among ties with the last result."""
-    monkeypatch.setattr(sentence_index, "BLOCK_SIZE", 90)
+    monkeypatch.setattr(distinct_vectors, "BLOCK_SIZE", 90)
     kind = IndexKind(name, EXHAUSTIVE[name])
     index = SentenceIndex.build(tied, index_kind=kind)
     assert_ties_are_in_order(index, tied, queries_of_ties)
@@ -197,7 +197,7 @@ def test_a_saved_index_is_extended(vectors, grown, queries, tmp_path, monkeypatc
     kind = IndexKind(name, EXHAUSTIVE[name])
     SentenceIndex.build(vectors, first, index_kind=kind).save(tmp_path / "s.faiss")
     loaded = SentenceIndex.load(tmp_path / "s.faiss", kind, vectors, first, mapped=False)
-    monkeypatch.setattr(sentence_index, "BLOCK_SIZE", 50)
+    monkeypatch.setattr(distinct_vectors, "BLOCK_SIZE", 50)
     extended = loaded.extended(grown, rows)
     extended.save(tmp_path / "s.faiss", replace=True)
     again = SentenceIndex.load(tmp_path / "s.faiss", kind, grown, rows)

@@ -8,7 +8,7 @@ import numpy
 import pytest
 import torch
 
-from allennlp_sentmatch.corpora import SentenceIndex, sentence_index
+from allennlp_sentmatch.corpora import SentenceIndex, distinct_vectors
 
 faiss = pytest.importorskip("faiss")
 
@@ -84,7 +84,7 @@ def test_a_number_that_is_not_finite_is_named_by_its_row(vectors, monkeypatch):
     vectors[9, 1] = numpy.nan
     with pytest.raises(ValueError, match=r"in row 9 \(counted from 0\) has"):
         index.search(vectors, k=1)
-    monkeypatch.setattr(sentence_index, "BLOCK_SIZE", 2)
+    monkeypatch.setattr(distinct_vectors, "BLOCK_SIZE", 2)
     with pytest.raises(ValueError, match=r"in row 9 \(counted from 0\) has"):
         SentenceIndex.build(vectors, rows=[3, 9, 4])
 
@@ -142,7 +142,7 @@ def test_an_index_is_not_extended_if_other_vectors_were_equal():
 
 def test_an_index_whose_extension_fails_halfway_is_not_used(monkeypatch, tmp_path):
     """It would return positions that none of its vectors has."""
-    monkeypatch.setattr(sentence_index, "BLOCK_SIZE", 2)
+    monkeypatch.setattr(distinct_vectors, "BLOCK_SIZE", 2)
     x, y, z = numpy.eye(3, dtype="f4")
     index = SentenceIndex.build(stacked(x, y))
     with pytest.raises(ValueError, match="row 4"):
