@@ -1,4 +1,4 @@
-"""SIGTERM ends a command as Ctrl-C does: no temporary file is left beside an output."""
+"""Ending a command at SIGTERM as at Ctrl-C, so that its temporary files are removed."""
 
 import os
 import signal

@@ -161,7 +161,7 @@ def checked_targets(y: Any, count: int, numeric: bool) -> Array:
         return numpy.asarray(values, dtype=float)
     labels = [_checked_label(label, position) for position, label in enumerate(values)]
     array = numpy.asarray(labels)
-    # NumPy turns 1 beside "a" into "1", and 2 ** 53 + 1 beside 0.5 into 2.0 ** 53.
+    # In one array with "a", 1 becomes "1"; with 0.5, 2 ** 53 + 1 becomes 2.0 ** 53.
     if array.dtype == object or array.tolist() != labels:
         raise TypeError(
             "some labels are strings and others are numbers, or numbers are too large to be told "

@@ -133,7 +133,7 @@ def written_text(path: AnyPath) -> Iterator[TextIO]:
 def _moved(path: AnyPath) -> Iterator[Path]:
     """Yield the path of a temporary file, which is moved to its place at the end.
 
-    After an error, there is no temporary file. An `OSError` about it names the `path`.
+    An error removes the temporary file. An `OSError` about it names the `path`.
     """
     place = Path(os.path.realpath(path))  # a symbolic link stays one
     temporary = partial_path(place)

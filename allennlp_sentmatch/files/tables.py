@@ -285,7 +285,7 @@ def located_sentences(
 
 
 def listed_sentences(file_path: AnyPath) -> Iterator[str]:
-    """Yield the sentences of a file that is no table: one per line, even an empty one.
+    """Yield the sentences of a file that is not a table: one per line, even an empty one.
 
     Raise `ValueError` for what `read_sentences` takes for a table.
     """

@@ -253,9 +253,9 @@ def must_be_called(network: torch.nn.Module) -> bool:
 
 
 def has_own_forward(network: torch.nn.Module) -> bool:
-    """Return whether the network computes something else than torch's LSTM or GRU.
+    """Return whether a network's `forward` is not the one of torch's LSTM or GRU.
 
-    Its class may be another one if it inherits torch's `forward`, as parametrized networks do.
+    Networks of other classes may have torch's `forward`, as parametrized networks do.
     """
     forwards = (torch.nn.LSTM.forward, torch.nn.GRU.forward)
     return type(network).forward not in forwards or "forward" in vars(network)
