@@ -8,8 +8,11 @@ points wide. With n seeds, their part of an interval has the width
 with the standard deviations s over the seeds of X and Y. The next step of a claim is its third
 seed, or one more. Its value is the reduction of the interval's width, divided by the minutes of its
 runs. A step that will probably decide the claim (`needed` in claims.json) counts as a reduction by
-`UNDECIDED`. Decided claims, and those with `ENOUGH_SEEDS`, have no next step. Seeds with other
-settings than today's, or unknown ones, come last.
+`UNDECIDED`. Seeds with other settings than today's, or unknown ones, come last.
+
+**The end.** A claim that three seeds decide has no next step. Any other claim gets `ENOUGH_SEEDS`,
+even if four seeds decide it: to stop as soon as an interval excludes zero would find differences by
+chance.
 
 **The rows.** A recorded row says how it is trained. wanted.json, next to this file, describes the
 others: for each file of results, their configurations, with overrides in which `CONFIGURATION` is
@@ -158,7 +161,7 @@ def steps() -> list[Step]:
 
 
 def next_step(claim: dict[str, Any], rows: list[Wanted]) -> Optional[Step]:
-    """Return the next step of a claim; `None` if it is decided, or has enough seeds."""
+    """Return the next step of a claim; `None` if its first seeds decide it, or it has enough."""
     higher = find_row(rows, claim["results"], claim["higher"])
     lower = find_row(rows, claim["results"], claim["lower"])
     if higher is None or lower is None:
@@ -166,7 +169,7 @@ def next_step(claim: dict[str, Any], rows: list[Wanted]) -> Optional[Step]:
     pair = [higher, lower]
     figures = [valid_figures(row) for row in pair]
     seeds = sorted(figures[0].keys() & figures[1].keys())
-    if len(seeds) >= ENOUGH_SEEDS or is_decided(claim, seeds):
+    if len(seeds) >= ENOUGH_SEEDS or is_decided_at_first(claim, seeds):
         return None
     number = max(MIN_SEEDS, len(seeds) + 1)
     runs = []
@@ -217,9 +220,9 @@ def interval_width(spreads: list[float], seeds: int) -> float:
     return 2 * 1.96 * math.hypot(*spreads) / math.sqrt(seeds)
 
 
-def is_decided(claim: dict[str, Any], seeds: list[int]) -> bool:
-    """Return whether a claim's interval over these seeds excludes zero."""
-    if len(seeds) < MIN_SEEDS:
+def is_decided_at_first(claim: dict[str, Any], seeds: list[int]) -> bool:
+    """Return whether a claim has only its first three seeds, whose interval excludes zero."""
+    if len(seeds) != MIN_SEEDS:
         return False
     record = record_of(claim, seeds)
     if record:

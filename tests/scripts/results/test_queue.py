@@ -104,6 +104,14 @@ def test_further_steps_are_one_seed_and_narrow_the_interval_by_the_spread_of_the
         assert step() is None
 
 
+def test_a_claim_that_three_seeds_leave_open_gets_five_even_if_four_decide_it(results):
+    figures = dict.fromkeys(range(1, 5), 0.8)
+    table = {"claims": [CLAIM], "records": [{"seeds": "1, 2, 3, 4", "holds": "yes"}]}
+    (results / "claims.json").write_text(json.dumps(table))
+    write(results, row("A", "sick/rcrn", figures), row("B", "sick/bilstm", figures))
+    assert runs_of(step()) == [("sick/rcrn", 5), ("sick/bilstm", 5)]
+
+
 def test_five_seeds_are_enough_but_seeds_with_other_settings_do_not_count(results):
     figures = dict.fromkeys(range(1, 6), 0.8)
     write(results, row("A", "sick/rcrn", figures), row("B", "sick/bilstm", figures))
