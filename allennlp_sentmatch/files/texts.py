@@ -6,6 +6,7 @@ are encoded, and one warning for each call names them.
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -17,6 +18,7 @@ MAX_CHARACTERS = 10_000  # the longest text: a batch needs memory for it
 KNOWS_NO_WORD = "the encoder knows no word of {}; the vectors of such texts say nothing"
 
 NUM_NAMED = 5  # texts that a warning names
+MOST_NOTED = 100_000  # different texts that a warning counts
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and a Braille sign that are invisible
 _LETTER = re.compile(f"[^\\W{_FILLERS}]")
 _INVISIBLE = ("Cc", "Cf", "Co", "Mn", "Zl", "Zp", "Zs")
@@ -26,8 +28,8 @@ _NEITHER_LETTER_NOR_DIGIT = re.compile(r"[\W_]+")
 # The texts without a known word, while they are collected.
 _unknown: ContextVar[Optional[set[str]]] = ContextVar("unknown", default=None)
 
-# For each message, the number of its texts, and the first of them.
-_notes: ContextVar[Optional[dict[str, tuple[int, list[str]]]]] = ContextVar("notes", default=None)
+# The different texts of each message, at most `MOST_NOTED`.
+_notes: ContextVar[Optional[dict[str, set[str]]]] = ContextVar("notes", default=None)
 
 
 class Sentences(list[str]):
@@ -136,10 +138,9 @@ def note(message: str, text: str) -> None:
     if unknown is not None and message == KNOWS_NO_WORD:
         unknown.add(text)
     if notes is not None:
-        count, first = notes.get(message, (0, []))
-        if len(first) < NUM_NAMED:
-            first = [*first, text]
-        notes[message] = (count + 1, first)
+        noted = notes.setdefault(message, set())
+        if len(noted) < MOST_NOTED:
+            noted.add(text)
 
 
 @contextmanager
@@ -167,9 +168,9 @@ def noting(
 ) -> Iterator[None]:
     """Warn once, at the end, about a call's texts; see `note`.
 
-    The warning has the number of the texts and the names of the first `NUM_NAMED`; `name` turns a
-    position, counted from 0, into a name. Within another `noting`, nothing happens: the outer call
-    knows the positions.
+    The warning has the number of the texts, counted each time they occur, and the names of the
+    first `NUM_NAMED`; `name` turns a position, counted from 0, into a name. Within another
+    `noting`, nothing happens: the outer call knows the positions.
     """
     if _notes.get() is not None:
         yield
@@ -180,29 +181,32 @@ def noting(
         notes = _notes.get() or {}
     finally:
         _notes.reset(token)
-    places = _places(texts, notes)
-    for message, (count, _) in notes.items():
-        found = places[message]
-        if found:
-            names = ", ".join(name(position) for position, _ in found)
-            more = ", ..." if count > len(found) else ""
-            number = f"{count:,} {'text' if count == 1 else 'texts'} ({names}{more})"
-            warn(message.format(f"{number}, the first beginning with {found[0][1][:50]!r}"))
+    counts, places = _places(texts, notes)
+    for message, count in counts.items():
+        names = ", ".join(name(position) for position, _ in places[message])
+        more = ", ..." if count > NUM_NAMED else ""
+        least = "at least " if len(notes[message]) == MOST_NOTED else ""
+        number = f"{least}{count:,} {'text' if count == 1 else 'texts'} ({names}{more})"
+        _, first = places[message][0]
+        warn(message.format(f"{number}, the first beginning with {first[:50]!r}"))
 
 
 def _places(
-    texts: Iterable[str], notes: Mapping[str, tuple[int, list[str]]]
-) -> dict[str, list[tuple[int, str]]]:
-    """Return the first `NUM_NAMED` texts of each message, with their positions.
+    texts: Iterable[str], notes: Mapping[str, set[str]]
+) -> tuple[Counter[str], dict[str, list[tuple[int, str]]]]:
+    """Return the number of each message's texts, and the first `NUM_NAMED` with their positions.
 
     The texts, which may be the lines of a file, are read once, or not at all without messages.
     """
+    counts = Counter[str]()
     places: dict[str, list[tuple[int, str]]] = {message: [] for message in notes}
     for place in enumerate(texts if notes else ()):
-        for message, (_, first) in notes.items():
-            if place[1] in first and len(places[message]) < NUM_NAMED:
-                places[message].append(place)
-    return places
+        for message, noted in notes.items():
+            if place[1] in noted:
+                counts[message] += 1
+                if counts[message] <= NUM_NAMED:
+                    places[message].append(place)
+    return counts, places
 
 
 def noting_pairs(first: Sequence[str], second: Sequence[str]) -> AbstractContextManager[None]:

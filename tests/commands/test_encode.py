@@ -40,7 +40,7 @@ def test_the_log_names_the_rows_of_unknown_sentences_once(
     (tmp_path / "s.txt").write_text("\n".join(lines))
     allennlp("encode", small_archive, tmp_path / "s.txt", tmp_path / "v.npy", "--block-size", 2)
     (message,) = (text for text in caplog.messages if "knows no word" in text)
-    assert "of 2 texts (row 1, row 3, row 4), the first beginning with 'Xyzzy.'" in message
+    assert "of 3 texts (row 1, row 3, row 4), the first beginning with 'Xyzzy.'" in message
 
 
 def test_a_table_with_another_delimiter(allennlp, small_archive, tmp_path):

@@ -547,7 +547,7 @@ def test_warnings_name_the_rows_of_the_corpus(tmp_path):
     encoder = tiny_encoder()
     encoder.indexer.max_length = 256
     with (
-        pytest.warns(UserWarning, match=r"no word of 1 text \(sentence 10, sentence 12\)"),
+        pytest.warns(UserWarning, match=r"no word of 2 texts \(sentence 10, sentence 12\)"),
         pytest.warns(UserWarning, match=r"only the first 256 .* of 1 text \(sentence 9\)"),
     ):
         encode(SentenceEncoder(encoder), tmp_path / "v.npy", sentences)

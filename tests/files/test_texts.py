@@ -153,13 +153,26 @@ def test_texts_within_another_call_have_its_positions():
     assert len(logged) == 1
 
 
+def test_texts_are_counted_each_time_they_occur_however_often_they_are_encoded(monkeypatch):
+    indexer = TextIndexer(WhitespaceSplitter(), {"a": 2}, unknown=1, empty=1)
+    logged = []
+    for most_noted in (100, 2):
+        monkeypatch.setattr("allennlp_sentmatch.files.texts.MOST_NOTED", most_noted)
+        with noting(["b", "a", "b", "c", "d"], "row {}".format, logged.append):
+            indexer.rows(["b", "c", "d"])
+            indexer.rows(["b", "without c"])
+    whole, limited = logged
+    assert "no word of 4 texts (row 0, row 2, row 3, row 4), the" in whole
+    assert "no word of at least 3 texts (row 0, row 2, row 3), the" in limited
+
+
 def test_all_messages_have_the_positions_of_texts_that_are_read_once():
     indexer = TextIndexer(WhitespaceSplitter(), {"a": 2}, unknown=1, empty=1, max_length=1)
     logged = []
     with noting(iter(["b", "a a", "c", "a a"]), "row {}".format, logged.append):
         indexer.rows(["a a", "b", "c"])
-    cut, unknown = logged
+    unknown, cut = logged
     assert cut.startswith(
-        "only the first 1 words or word pieces were encoded of 1 text (row 1, row 3)"
+        "only the first 1 words or word pieces were encoded of 2 texts (row 1, row 3)"
     )
     assert unknown.startswith("the encoder knows no word of 2 texts (row 0, row 2), the")
