@@ -124,7 +124,7 @@ class ClassificationModel(TextModel):
         if metadata is not None:
             output["metadata"] = metadata
         if label is not None:
-            output["loss"] = self._label_loss(logits, label)
+            output["loss"] = self._label_losses(logits, label).mean()
             self._accuracy(logits, label)
             for f1 in self._f1.values():
                 f1(logits, label)
@@ -159,13 +159,11 @@ class ClassificationModel(TextModel):
             weights = balanced_weights(counts, self.labels)
             self._class_weights = weights.to(self.temperature.device)
 
-    def _label_loss(self, logits: Tensor, label: Tensor) -> Tensor:
-        """Return the mean weighted cross entropy, a scalar, of logits (B, C) and labels (B,)."""
+    def _label_losses(self, logits: Tensor, label: Tensor) -> Tensor:
+        """Return the weighted cross entropies (B,) of logits (B, C) and labels (B,)."""
+        losses = F.cross_entropy(logits, label.long(), reduction="none")
         weights = self._weights_of(label)
-        if weights is None:
-            return F.cross_entropy(logits, label.long())
-        losses = F.cross_entropy(logits, label.long(), reduction="none")  # (B,)
-        return (losses * weights).mean()
+        return losses if weights is None else losses * weights
 
     def _weights_of(self, label: Tensor) -> Optional[Tensor]:
         """Return the weights (B,) of B labels in training; `None` if all labels count equally."""

@@ -231,11 +231,7 @@ class CrossSentenceLatentVariableModel(GenerativeClassificationModel):
     def _labeled_loss(self, pair: _EncodedPair, label: Tensor) -> Tensor:
         """Return the loss of eq. 6.14, a scalar."""
         generative = self._generative_losses(pair, label.unsqueeze(-1)).squeeze(-1)  # (B,)
-        logits = pair.logits / self.temperature
-        discriminative = F.cross_entropy(logits, label.long(), reduction="none")
-        weights = self._weights_of(label)
-        if weights is not None:
-            discriminative = discriminative * weights
+        discriminative = self._label_losses(pair.logits / self.temperature, label)
         self._record("generative_loss", generative)
         self._record("classification_loss", discriminative)
         return (generative + self._classification_weight * discriminative).mean()

@@ -12,7 +12,6 @@ from allennlp.modules import Seq2VecEncoder, TextFieldEmbedder
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.modules.token_embedders import Embedding
 from allennlp.nn.util import get_text_field_mask, get_token_ids_from_text_field_tensors
-from allennlp.training.metrics import Average
 from torch import Tensor
 from torch.distributions import Distribution
 
@@ -23,6 +22,7 @@ from allennlp_sentmatch.modules import Classifier, Matcher, Posterior, SentenceG
 from allennlp_sentmatch.modules.generation import OutputWords
 from allennlp_sentmatch.nn import append_end, stack_padded, teacher_forcing
 from allennlp_sentmatch.nn.checks import check_kind, number
+from allennlp_sentmatch.training.metrics import MaskedAverage
 
 
 class GenerativeClassificationModel(ClassificationModel):
@@ -103,7 +103,7 @@ class GenerativeClassificationModel(ClassificationModel):
         self._classification_weight = classification_weight
         self._average_over_words = average_over_words
         self._read_end_symbol = read_end_symbol
-        self._averages: dict[str, Average] = {}
+        self._averages: dict[str, MaskedAverage] = {}
 
     def forward(
         self,
@@ -159,11 +159,10 @@ class GenerativeClassificationModel(ClassificationModel):
             self._averages = {}
         return metrics
 
-    def _record(self, name: str, value: Tensor) -> Tensor:
-        """Return the mean of a loss term, remembered for `get_metrics`."""
-        mean = value.mean()
-        self._averages.setdefault(name, Average())(mean.item())
-        return mean
+    def _record(self, name: str, losses: Tensor) -> Tensor:
+        """Return the mean of a loss term; remember the losses of all examples for `get_metrics`."""
+        self._averages.setdefault(name, MaskedAverage()).add(losses)
+        return losses.mean()
 
     @property
     def _word_embeddings(self) -> Tensor:

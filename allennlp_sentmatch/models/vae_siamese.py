@@ -63,8 +63,8 @@ class VAESiameseClassifier(GenerativeClassificationModel):
         return _LatentPair((premise, hypothesis), posteriors, latents, logits)
 
     def _labeled_loss(self, pair: _LatentPair, label: Tensor) -> Tensor:
-        discriminative = self._label_loss(pair.logits / self.temperature, label)
-        self._record("classification_loss", discriminative)
+        losses = self._label_losses(pair.logits / self.temperature, label)
+        discriminative = self._record("classification_loss", losses)
         auto_encoding = self._record("auto_encoding_loss", self._unlabeled_losses(pair))
         return auto_encoding + self._classification_weight * discriminative
 

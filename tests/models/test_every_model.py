@@ -192,6 +192,20 @@ def test_an_instance_has_the_same_scores_in_every_batch(name, padding, models):
 
 
 @pytest.mark.parametrize("name", MODELS)
+def test_metrics_count_examples_and_not_batches(name):
+    model = sample(name).model()
+
+    def metrics(*batches: list[Instance]) -> dict[str, float]:
+        with torch.no_grad():
+            for instances in batches:
+                model(**sample(name).batch(instances))
+        return model.get_metrics(reset=True)
+
+    first, *others = sample(name).instances
+    assert metrics([first], others) == pytest.approx(metrics([first, *others]), rel=1e-5)
+
+
+@pytest.mark.parametrize("name", MODELS)
 def test_dropouts_are_named_if_wrong_and_apply_in_training_only(name, models):
     parameters = inspect.signature(type(models[name])).parameters
     settings = [setting for setting in parameters if setting.endswith("dropout")]

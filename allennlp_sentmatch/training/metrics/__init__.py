@@ -2,6 +2,7 @@
 
 from allennlp_sentmatch.training.metrics.answer_overlap import AnswerOverlap
 from allennlp_sentmatch.training.metrics.averages import (
+    MaskedAverage,
     MeanAveragePrecision,
     MeanCosine,
     MeanReciprocalRank,
@@ -14,6 +15,7 @@ from allennlp_sentmatch.training.metrics.distinct import Distinct
 __all__ = [
     "AnswerOverlap",
     "Distinct",
+    "MaskedAverage",
     "MeanAveragePrecision",
     "MeanCosine",
     "MeanReciprocalRank",

@@ -25,7 +25,7 @@ class MaskedAverage(Average):
         average = float(super().get_metric(reset))
         return average if count else math.nan
 
-    def _add(self, values: Tensor, mask: Optional[Tensor]) -> None:
+    def add(self, values: Tensor, mask: Optional[Tensor] = None) -> None:
         """Add values, except those that a mask of the same shape excludes."""
         if mask is not None:
             values = values[mask]
@@ -44,7 +44,7 @@ class MeanCosine(MaskedAverage):
         self, predictions: Tensor, gold_labels: Tensor, mask: Optional[Tensor] = None
     ) -> None:
         """Add vectors, (B, E) each; a `mask` (B,) is `False` for a pair that does not count."""
-        self._add(cosine_similarity(predictions.double(), gold_labels.double(), dim=1), mask)
+        self.add(cosine_similarity(predictions.double(), gold_labels.double(), dim=1), mask)
 
 
 @Metric.register("mean_squared_error")
@@ -55,7 +55,7 @@ class MeanSquaredError(MaskedAverage):
         self, predictions: Tensor, gold_labels: Tensor, mask: Optional[Tensor] = None
     ) -> None:
         """Add predictions and targets of the same shape, and a mask of that shape."""
-        self._add((predictions.double() - gold_labels.double()) ** 2, mask)
+        self.add((predictions.double() - gold_labels.double()) ** 2, mask)
 
 
 class RankingMetric(MaskedAverage):
@@ -96,7 +96,7 @@ class RankingMetric(MaskedAverage):
             counted = (relevant & mask).any(dim=1)
         if self._questions == "clean":
             counted = counted & (~relevant & mask).any(dim=1)
-        self._add(self._measure(predictions, relevant, mask), counted)
+        self.add(self._measure(predictions, relevant, mask), counted)
 
 
 @Metric.register("mean_average_precision")
