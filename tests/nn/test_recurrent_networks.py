@@ -5,9 +5,11 @@ from unittest import mock
 
 import pytest
 import torch
+from torch.autograd import forward_ad
 
 from allennlp_sentmatch.nn import recurrent_networks, use_backend
 from allennlp_sentmatch.nn.ops.backends import resolve_network
+from allennlp_sentmatch.nn.ops.common.execution import CAN_RECORD
 from allennlp_sentmatch.nn.ops.common.products import HAS_ONEDNN, MKLProducts, OneDNNProducts
 from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states, run_networks
 from tests.nn import equations
@@ -244,19 +246,56 @@ def test_a_class_with_its_own_forward_is_called(grad):
     torch.testing.assert_close(last_outputs, -expected)
 
 
-def test_a_parametrized_network_has_the_weights_of_its_parametrization():
+class Echo(torch.nn.LSTM):
+    """A network whose outputs are its inputs."""
+
+    def forward(self, inputs, initial=None):
+        return inputs, None
+
+
+def test_a_class_with_its_own_forward_is_called_within_transforms():
+    network = Echo(D, D, batch_first=True).double()
+    inputs, mask = batch([6, 6], 6)
+    with forward_ad.dual_level():
+        outputs = outputs_of(network, forward_ad.make_dual(inputs, 2 * inputs), mask)
+        value, derivative = forward_ad.unpack_dual(outputs)
+    torch.testing.assert_close(value, inputs)
+    torch.testing.assert_close(derivative, 2 * inputs)
+
+
+@pytest.mark.skipif(not CAN_RECORD, reason="this torch cannot export loops")
+def test_a_class_with_its_own_forward_is_exported():
+    class Encoder(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.network = Echo(D, D, batch_first=True).double()
+
+        def forward(self, inputs):
+            return outputs_of(self.network, inputs, None)
+
+    inputs, _ = batch([6, 6], 6)
+    with torch.no_grad():
+        exported = torch.export.export(Encoder(), (inputs,))
+    torch.testing.assert_close(exported.module()(inputs), inputs)
+
+
+@KINDS
+@pytest.mark.parametrize("grad", [False, True])
+@pytest.mark.parametrize("lengths", [LENGTHS, [6, 6]], ids=str)
+def test_a_parametrized_network_has_the_weights_of_its_parametrization(kind, lengths, grad):
     """Parametrization makes a class of the network, which has torch's `forward`."""
 
     class Half(torch.nn.Module):
         def forward(self, weight):
             return weight / 2
 
-    network = make(torch.nn.LSTM)
-    halved = make(torch.nn.LSTM)
-    inputs, mask = batch(LENGTHS, 6)
+    network = make(kind)
+    halved = make(kind)
+    inputs, mask = batch(lengths, 6)
     torch.nn.utils.parametrize.register_parametrization(network, "weight_hh_l0", Half())
     with torch.no_grad():
         halved.weight_hh_l0.div_(2)
-    torch.testing.assert_close(
-        run_networks([network], inputs, mask), run_networks([halved], inputs, mask)
-    )
+    with torch.set_grad_enabled(grad):
+        torch.testing.assert_close(
+            outputs_of(network, inputs, mask), outputs_of(halved, inputs, mask)
+        )

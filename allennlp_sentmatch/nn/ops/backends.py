@@ -25,6 +25,7 @@ import math
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import chain
 from typing import Callable, Literal, NamedTuple, Optional, Union, get_args
 
 import torch
@@ -231,7 +232,7 @@ def resolve_network(
     """
     if has_own_forward(network):
         return "packed"
-    if is_exporting() or is_transformed(inputs):
+    if is_exporting() or is_transformed(inputs) or _has_replaced_weights(network):
         return "own"
     if has_values(inputs) and must_be_called(network):
         return "packed"
@@ -259,6 +260,17 @@ def has_own_forward(network: torch.nn.Module) -> bool:
     """
     forwards = (torch.nn.LSTM.forward, torch.nn.GRU.forward)
     return type(network).forward not in forwards or "forward" in vars(network)
+
+
+def _has_replaced_weights(network: torch.nn.RNNBase) -> bool:
+    """Return whether a torch before 2.0 would run the network with weights that it no longer has.
+
+    Parametrizations and `functional_call` replace a network's weights.
+    """
+    if hasattr(torch, "func"):
+        return False
+    present = chain.from_iterable(network.all_weights)
+    return any(x is not y for x, y in zip(network._flat_weights, present))
 
 
 def _fastest_on_cpu(
