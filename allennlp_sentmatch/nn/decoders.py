@@ -28,8 +28,14 @@ from allennlp_sentmatch.nn.checks import check_fraction, check_positive
 from allennlp_sentmatch.nn.ops.backends import must_be_called
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import LayerStack, run_step
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import final_states, lstm_recurrence
-from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
+from allennlp_sentmatch.nn.ops.common.autocast import (
+    cast_to_parameter,
+    is_autocast_enabled,
+    without_autocast,
+)
+from allennlp_sentmatch.nn.ops.common.packing import check_states
 from allennlp_sentmatch.nn.padding import mask_of
+from allennlp_sentmatch.nn.recurrent_networks import precision_of
 
 
 class DecoderState(NamedTuple):
@@ -60,6 +66,12 @@ class RecurrentDecoder(nn.Module, ABC):
 
         Return the top layer's hidden state (B, hidden_size) and the state after the step.
         """
+        check_states(
+            state,
+            batch_size=len(inputs),
+            num_layers=self.num_layers,
+            hidden_size=self.hidden_size,
+        )
         hidden = cast_to_parameter(inputs, self.lstm.weight_ih_l0)  # type: ignore[arg-type]
         last_hidden, last_cell = (cast_to_parameter(x, hidden) for x in state)  # (B, L, H) each
         cell: Optional[Tensor] = None
@@ -139,7 +151,8 @@ class LSTMDecoder(RecurrentDecoder):
         """Take all steps of a known sequence in one call; see `RecurrentDecoder`."""
         if inputs.size(1) == 0:  # which torch refuses
             return inputs.new_zeros(len(inputs), 0, self.hidden_size), state
-        inputs = cast_to_parameter(inputs, self.lstm.weight_ih_l0)  # type: ignore[arg-type]
+        if is_autocast_enabled(inputs.device.type):
+            inputs = inputs.to(precision_of(self.lstm))
         layers_first = tuple(x.transpose(0, 1).contiguous().to(inputs.dtype) for x in state)
         with without_autocast(inputs.device):  # (num_layers, B, H) each
             outputs, (hidden, cell) = self.lstm(inputs, layers_first)
@@ -213,6 +226,7 @@ class StateBridge(nn.Module):
     ) -> None:
         super().__init__()
         check_positive(encoder_size=encoder_size, decoder_size=decoder_size, num_layers=num_layers)
+        self.encoder_size = encoder_size
         self.num_layers = num_layers
         self.has_states = has_states
         self.is_identity = has_states and encoder_size == decoder_size
@@ -238,6 +252,12 @@ class StateBridge(nn.Module):
                 "states are missing, which a bridge with has_states=True needs; pass the encoder's "
                 "last states, or build the bridge with has_states=False to start from last_output"
             )
+        check_states(
+            states,
+            batch_size=len(states[0]),
+            num_layers=self.num_layers,
+            encoder_size=self.encoder_size,
+        )
         if self.is_identity:
             return DecoderState(*states)
         hidden = _map_layers(self.hidden, states[0])
@@ -315,8 +335,9 @@ class AttentionalDecoder(nn.Module):
     ) -> tuple[Tensor, AttentionalState]:
         """Take one step with e_j, `embedded` (B, D), from the state before it.
 
-        The encoder's outputs are (B, S, E) and their mask (B, S). Return the weights of the
-        source's tokens, (B, S), and the state after the step, whose `attentional` is a_j.
+        The encoder's outputs are (B, S, E), finite at padding as well, and their mask (B, S).
+        Return the weights of the source's tokens, (B, S), and the state after the step, whose
+        `attentional` is a_j.
         """
         inputs = embedded
         if self.input_feeding:

@@ -133,10 +133,10 @@ class ConditionalLanguageModel(torch.nn.Module):
     ) -> Tensor:
         """Return the logarithms (B,) of eq. 6.7, by teacher forcing.
 
-        The embedded inputs (B, T, D), the `targets` and the `mask` (B, T) are from
-        `teacher_forcing`. `latent` is z (B, m), and `word_embeddings` E (V, D). The `labels` (B,)
-        are required by a generator with labels and ignored by one without. `average_over_words`
-        divides by N + 1, the number of factors in eq. 6.7.
+        The embedded inputs (B, T, D), finite at padding as well, the `targets` and the `mask`
+        (B, T) are from `teacher_forcing`. `latent` is z (B, m), and `word_embeddings` E (V, D). The
+        `labels` (B,) are required by a generator with labels and ignored by one without.
+        `average_over_words` divides by N + 1, the number of factors in eq. 6.7.
         """
         condition = self._condition(latent, labels)
         condition = condition.unsqueeze(1).expand(-1, embedded_inputs.size(1), -1)

@@ -99,6 +99,32 @@ def test_a_step_has_the_weights_that_hooks_compute():
         torch.testing.assert_close(result, expected)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("shape", [(1, 2, 5), (4, 3, 5), (4, 2, 1)])
+def test_states_of_other_shapes_are_refused(shape, backend):
+    """Those of fewer sentences, of more layers and of one unit, which torch would broadcast."""
+    for kind in (LSTMDecoder, CellAwareLSTMDecoder):
+        decoder, inputs, state = make(kind)
+        wrong = state._replace(cell=inputs.new_zeros(shape))
+        with pytest.raises(ValueError, match=r"the cell .* shape .* \(4, 2, 5\), got"):
+            decoder.step(inputs[:, 0], wrong)
+    with run_by(backend), pytest.raises(ValueError, match=r"the cell .* \(4, 2, 5\), got"):
+        decoder(inputs, wrong)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:torch.quantize_per")  # torch's
+def test_layers_may_be_quantized():
+    decoder = LSTMDecoder(3, 5)
+    inputs = torch.randn(4, 6, 3)
+    state = DecoderState(*torch.randn(2, 4, 2, 5))
+    quantized = torch.ao.quantization.quantize_dynamic(decoder)
+    for actual, expected in (
+        (quantized(inputs, state), decoder(inputs, state)),
+        (quantized.step(inputs[:, 0], state), decoder.step(inputs[:, 0], state)),
+    ):
+        torch.testing.assert_close(actual, expected, rtol=0, atol=0.1)
+
+
 @both_decoders
 @pytest.mark.parametrize("num_layers", [1, 2])
 def test_dropout_is_on_hidden_states_between_layers_only(kind, num_layers):
@@ -234,3 +260,11 @@ def test_a_bridge_needs_its_states():
     bridge = StateBridge(4, 4, 2, has_states=True)
     with pytest.raises(ValueError, match=r"states are missing.* has_states=False"):
         bridge(torch.zeros(3, 4))
+
+
+@pytest.mark.parametrize("decoder_size", [4, 6])
+def test_a_bridge_refuses_states_of_other_layers(decoder_size):
+    bridge = StateBridge(4, decoder_size, 2, has_states=True)
+    states = torch.zeros(2, 3, 3, 4)
+    with pytest.raises(ValueError, match=r"num_layers, encoder_size\), \(3, 2, 4\), got"):
+        bridge(torch.zeros(3, 4), (states[0], states[1]))

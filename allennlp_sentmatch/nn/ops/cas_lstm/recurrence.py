@@ -13,7 +13,7 @@ from allennlp_sentmatch.nn.ops.cas_lstm import naive
 from allennlp_sentmatch.nn.ops.cas_lstm.layer import lstm_layer
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import LayerOutputs, LayerStack
 from allennlp_sentmatch.nn.ops.cas_lstm.tables import LayerInputs
-from allennlp_sentmatch.nn.ops.common.packing import Packing, last_states, mask_of
+from allennlp_sentmatch.nn.ops.common.packing import Packing, check_states, last_states, mask_of
 
 NAIVE: tuple[Name, ...] = ("naive", "scan")
 IMPLEMENTATIONS: tuple[Name, ...] = (*NAIVE, "eager", "cpu")
@@ -32,8 +32,12 @@ def lstm_recurrence(
     A single direction may start from `initial`: h and c before the first token, (B, L, H) each,
     zero by default. Only the backend "naive" has the gates.
     """
-    if initial is not None and len(stack.layers[0]) > 1:
-        raise ValueError("initial states need a unidirectional stack")
+    if initial is not None:
+        if len(stack.layers[0]) > 1:
+            raise ValueError("initial states need a unidirectional stack")
+        H = stack.layers[0][0].weight_hh.size(1)
+        L = len(stack.layers)
+        check_states(initial, batch_size=len(inputs), num_layers=L, hidden_size=H)
     parameters = [x for layer in stack.layers for weights in layer for x in weights]
     values = [inputs, *parameters, *(initial or ())]
     tensors = [value for value in values if isinstance(value, Tensor)]

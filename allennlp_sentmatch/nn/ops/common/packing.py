@@ -160,6 +160,17 @@ def last_states(
     return torch.cat(ends, -1).masked_fill(is_empty, 0.0)
 
 
+def check_states(states: Sequence[Tensor], **sizes: int) -> None:
+    """Raise a `ValueError` unless h and c before the first step have the shape of these `sizes`."""
+    shape = tuple(sizes.values())
+    for name, state in zip(("hidden state", "cell"), states):
+        if state.shape != shape:
+            raise ValueError(
+                f"the {name} before the first step must have the shape ({', '.join(sizes)}), "
+                f"{shape}, got {tuple(state.shape)}"
+            )
+
+
 def steps(packed: Tensor, sizes: list[int]) -> Sequence[Tensor]:
     """Split into the rows of each step: (..., N, K) becomes a sequence of (..., size, K)."""
     return packed.split(sizes, -2)  # type: ignore[no-any-return]
