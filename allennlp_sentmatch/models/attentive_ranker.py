@@ -277,16 +277,14 @@ class AttentiveRanker(TextModel):
         if isinstance(self._pooling, nn.AttentivePooling):
             M = get_text_field_mask(question).size(1)
             L = get_text_field_mask(candidates).size(1)
-            pooled = self._pooling(
+            first, second, of_question, of_candidate = self._pooling(  # (N, E) and the attention
                 encoded[rows, :M],  # (N, M, E), the candidates' questions
                 mask[rows, :M],
                 encoded[B:, :L],  # (N, L, E)
                 mask[B:, :L],
             )
-            attention["question_attention"] = pooled.first_attention
-            attention["candidate_attention"] = pooled.second_attention
-            first = pooled.first  # (N, E)
-            second = pooled.second
+            attention["question_attention"] = of_question
+            attention["candidate_attention"] = of_candidate
         else:
             vectors = self._pooling(encoded, mask)  # (B + N, E)
             first = vectors[rows]

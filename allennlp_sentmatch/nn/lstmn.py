@@ -22,7 +22,7 @@ from torch import Tensor
 from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.nn.configured_module import SequenceEncoder, uniform_parameter
 from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
-from allennlp_sentmatch.nn.ops.common.packing import reversed_indices
+from allennlp_sentmatch.nn.ops.common.packing import check_states, reversed_indices
 from allennlp_sentmatch.nn.ops.lstmn.naive import LSTMNWeights
 from allennlp_sentmatch.nn.ops.lstmn.recurrence import lstmn_recurrence
 from allennlp_sentmatch.nn.padding import check_padded
@@ -105,9 +105,8 @@ class LSTMN(SequenceEncoder):
         `initial_state` is h~ and c~ at the first token of each direction, when the tapes are empty:
         (B, output_size) each, zero by default.
         """
-        # Call the module, so that its hooks run.
-        tapes: Tapes = self(inputs, mask, return_tapes=True, initial_state=initial_state)
-        return tapes
+        # Call the module, so that its hooks run; before torch 2.2, they may make a plain tuple.
+        return Tapes._make(self(inputs, mask, return_tapes=True, initial_state=initial_state))
 
     def forward(
         self,
@@ -130,13 +129,7 @@ class LSTMN(SequenceEncoder):
         inputs, full_mask = check_padded(inputs, mask, self.input_size, dtype)
         start = None
         if initial_state is not None:
-            shape = (inputs.size(0), self.output_size)
-            for name, state in zip(("hidden state", "cell"), initial_state):
-                if state.shape != shape:
-                    raise ValueError(
-                        f"the {name} of initial_state must have the shape (batch_size, "
-                        f"output_size), {shape}, got {tuple(state.shape)}"
-                    )
+            check_states(initial_state, batch_size=len(inputs), output_size=self.output_size)
             halves = [torch.stack(state.chunk(len(weights), 1)) for state in initial_state]
             start = cast_to_parameter(torch.stack(halves), weights[0].bias_l0)  # (2, S, B, H)
         hidden, cell, attention = lstmn_recurrence(inputs, mask, weights, start)

@@ -209,7 +209,8 @@ class SuffixBiLSTM(SequenceEncoder):
         num_starts: int,
     ) -> tuple[Tensor, Tensor]:
         """Call `suffix_recurrence` for tokens (2, B, T, D) and encodings (2, B, T, H)."""
-        weights = [cell() for cell in cells]
+        # Before torch 2.2, backward hooks make a plain tuple of a named one.
+        weights = [SuffixWeights._make(cell()) for cell in cells]
         by_token = tokens.transpose(1, 2)  # (2, T, B, D)
         prefixes, suffixes = suffix_recurrence(
             by_token, weights, sizes, window, num_starts, self.cell

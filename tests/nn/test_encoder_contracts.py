@@ -441,6 +441,7 @@ def test_hooks_of_parts_run(variant):
     for pruned in (encoder, other):
         for name, part in pruned.named_modules():
             part.register_forward_hook(lambda *_, name=name: called.add(name))
+            part.register_full_backward_hook(lambda *_: None)
             for weight, parameter in list(part.named_parameters(recurse=False)):
                 if parameter.dim() == 2:
                     prune.l1_unstructured(part, weight, 0.3)

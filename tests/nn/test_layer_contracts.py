@@ -144,6 +144,17 @@ def test_bfloat16_autocast(layer: Layer, dtype: torch.dtype):
         torch.testing.assert_close(ours, theirs, atol=tolerance, rtol=0)
 
 
+@every_layer
+def test_backward_hooks_of_parts_change_nothing(layer: Layer):
+    model = layer.build()
+    expected = outputs(layer, model, layer.padded)
+    for part in model.modules():
+        part.register_full_backward_hook(lambda *_: None)
+    actual = outputs(layer, model, layer.padded)
+    for ours, theirs in zip(actual, expected):
+        assert_same(ours, theirs)
+
+
 @pytest.mark.parametrize("name", ["lstmn_pair", "inter_attention"])
 def test_the_size_of_attention_is_by_default_the_hidden_one(name: str):
     assert LAYERS[name].build(attention_size=None).attention_size == H
@@ -161,6 +172,7 @@ def test_the_size_of_attention_is_by_default_the_hidden_one(name: str):
         ("matching", {2: QUESTIONS[1:], 3: QUESTION_MASK[1:]}, ValueError, "size, got 6 and 5"),
         ("self_matching", {1: MASK.flip(1)}, ValueError, "mask must be right-padded"),
         ("self_matching", {0: PASSAGES[..., 1:]}, ValueError, "passage must have the shape"),
+        ("lstm_pair", {2: PAIRS[2][:1], 3: PAIRS[3][:1]}, ValueError, "hidden state before the"),
         *(
             (name, {wrong: ~PAIRS[wrong]}, ValueError, "mask must be right-padded")
             for name in ("lstm_pair", "lstmn_pair", "inter_attention")

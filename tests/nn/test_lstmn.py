@@ -146,6 +146,6 @@ def test_initial_states_of_other_shapes_are_refused(name: str, wrong: tuple[slic
     inputs, mask = batch(LENGTHS, 5, D, seed=1)
     states = {name: inputs.new_zeros(len(inputs), H) for name in ("hidden state", "cell")}
     states[name] = states[name][wrong]
-    expected = rf"the {name} of initial_state must have .* \({len(inputs)}, {H}\), got"
+    expected = rf"the {name} before the first step must have .* \({len(inputs)}, {H}\), got"
     with pytest.raises(ValueError, match=expected):
         make().read(inputs, mask, tuple(states.values()))
