@@ -382,6 +382,16 @@ def test_the_figures_of_the_encoders_are_those_of_the_measurement():
     assert found == set(names)
 
 
+def test_the_figures_of_few_labels_are_those_of_the_measurement():
+    """Check the table of classifiers in docs/alternatives.md."""
+    page = read("docs/alternatives.md")
+    results = json.loads(read("docs/results/few_labels.json"))["records"]
+    for row in results:
+        if row["labels"] == 8 and row["data"] in ("SICK", "MSRP", "SNLI"):
+            for encoder in ("package", "all-MiniLM-L6-v2"):
+                assert f"{row['data']} {row[encoder].split()[0]}" in page
+
+
 def test_the_encoder_of_the_page_on_languages_learns():
     variables = {}
     exec(blocks(read("docs/languages.md"), "python")[0], variables)

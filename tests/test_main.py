@@ -48,6 +48,7 @@ def test_describing_the_commands_imports_no_library():
     assert result.stdout.splitlines()[-1] == "[]"
     for command in COMMANDS:
         assert f"usage: sentmatch {command.name} " in result.stdout
+        assert f"For example: `sentmatch {command.name} " in " ".join(result.stdout.split())
     for default in ("(default = 128)", "(default = 8000)"):  # as in the help of `allennlp`
         assert default in result.stdout
 

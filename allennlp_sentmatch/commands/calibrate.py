@@ -2,7 +2,8 @@
 
 It fits a temperature by which the logits are divided (temperature scaling) on labeled data that the
 model was not trained on. It writes to a new folder: an archive with calibrated predictions, a
-report as JSON and, with the extra [plots], a reliability diagram.
+report as JSON and, with the extra [plots], a reliability diagram. For example:
+`allennlp calibrate model.tar.gz validation.tsv calibrated --test-file test.tsv`.
 """
 
 import argparse

@@ -1,7 +1,8 @@
 """The `deduplicate` subcommand writes the sentences of a file without duplicates.
 
 A sentence is left out if its similarity to an earlier sentence, or to one in another file, is at
-least `--threshold`. The rows of a table are written unchanged.
+least `--threshold`. The rows of a table are written unchanged. For example:
+`sentmatch deduplicate corpus.txt kept.txt --report removed.jsonl`.
 """
 
 import argparse

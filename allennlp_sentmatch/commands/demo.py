@@ -5,6 +5,7 @@ internals (trees, attention or gates) and the words' saliency. Depending on the 
 generates sentences and searches a small corpus. The examples are from the archive's validation data
 if their file is on this machine and only this machine can open the page. The server also answers
 programs, like `allennlp serve`. It is accessible only from this machine, unless `--host` is given.
+For example: `allennlp demo model.tar.gz`.
 """
 
 import argparse

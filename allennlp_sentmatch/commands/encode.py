@@ -1,6 +1,7 @@
 """The `encode` subcommand writes the vectors of a file's sentences to a `.npy` file.
 
-After an interruption, the same command continues.
+After an interruption, the same command continues. For example:
+`sentmatch encode package corpus.txt vectors.npy`.
 """
 
 import argparse

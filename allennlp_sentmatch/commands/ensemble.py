@@ -1,7 +1,8 @@
 """The `ensemble` subcommand combines several trained classifiers into one archive.
 
 `allennlp evaluate` and `allennlp predict` use the new archive without the original ones. The
-probabilities of the models are averaged.
+probabilities of the models are averaged. For example:
+`allennlp ensemble out/seed_*/model.tar.gz --output-file ensemble.tar.gz`.
 """
 
 import argparse

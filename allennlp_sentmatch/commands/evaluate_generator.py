@@ -4,7 +4,8 @@ For each pair of the input file, the generator reads the first sentence and the 
 a second sentence. The report has the accuracy with which a classifier trained on true pairs
 recovers the labels (are the sentences consistent with them?), and distinct-1 and distinct-2 (how
 diverse are they?): Choi 2020, "Sentence Pair Modeling using Deep Neural Network Sentence Encoders",
-section 6.4.4 and table 6.5.
+section 6.4.4 and table 6.5. For example:
+`allennlp evaluate-generator cs_lvm.tar.gz pairs.jsonl --classifier classifier.tar.gz`.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""The `export` command writes a sentence encoder for programs without AllenNLP.
+"""The `export` subcommand writes a sentence encoder for programs without AllenNLP.
 
 The folder contains the encoder's tensors (safetensors), and its vocabulary and settings as JSON.
 `allennlp_sentmatch.standalone.StandaloneEncoder`, which does not require AllenNLP, and
 sentence-transformers can read it. With --onnx, it has `encoder.onnx` and `tokenizer.json` instead,
-for programs without PyTorch.
+for programs without PyTorch. For example: `sentmatch export package onnx --onnx`.
 """
 
 import argparse

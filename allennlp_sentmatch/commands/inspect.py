@@ -1,7 +1,8 @@
 """The `inspect` subcommand draws the internals of a model for its predictions. Depending on the
 model, it writes to a new folder the trees, the attention and the words' saliency of each input, and
 the histograms of a CAS-LSTM's vertical forget gates over all inputs. Trees are also printed, as
-nested parentheses. With --trees, it measures the trees against parses instead.
+nested parentheses. With --trees, it measures the trees against parses instead. For example:
+`allennlp inspect model.tar.gz pairs.jsonl pictures`.
 """
 
 import argparse

@@ -1,4 +1,7 @@
-"""The `learn-bpe` subcommand trains a byte pair encoding for the tokenizer `bpe`."""
+"""The `learn-bpe` subcommand trains a byte pair encoding for the tokenizer `bpe`.
+
+For example: `allennlp learn-bpe bpe.json --lowercase --text de train.de --text en train.en`.
+"""
 
 import argparse
 import json

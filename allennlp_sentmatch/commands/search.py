@@ -1,7 +1,8 @@
 """The `search` subcommand finds the sentences of an encoded corpus that are similar to a given one.
 
 `sentmatch encode` writes the vectors. The neighbors of a query are the sentences with the largest
-cosines. Without `--query` and `--queries`, queries are read from a prompt.
+cosines. Without `--query` and `--queries`, queries are read from a prompt. For example:
+`sentmatch search package corpus.txt vectors.npy --query "How do I pay?"`.
 """
 
 import argparse

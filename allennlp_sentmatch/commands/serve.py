@@ -1,8 +1,9 @@
-"""The `serve` command answers programs with a model's predictions and vectors over HTTP.
+"""The `serve` subcommand answers programs with a model's predictions and vectors over HTTP.
 
 POST a line of the input of `allennlp predict` to `/predict`; to `/v1/embeddings`, a request
 of OpenAI's clients; to `/similarity` two texts, and to `/rerank` a query and documents. The server
-is accessible only from this machine, unless `--host` is given.
+is accessible only from this machine, unless `--host` is given. For example:
+`sentmatch serve package --port 8000`.
 """
 
 import argparse

@@ -2,7 +2,8 @@
 on your own tasks.
 
 Each task trains a linear classifier on top of the vectors, as SentEval does. The table's row is
-printed; the exit status is 1 if a task failed, after the others have run.
+printed; the exit status is 1 if a task failed, after the others have run. For example:
+`allennlp transfer model.tar.gz --data data --tasks MR TREC`.
 """
 
 import argparse

@@ -2,6 +2,7 @@
 
 Each trial is a training run. Trials are compared by their best validation metric; the test data are
 not read. Optuna chooses the trials. The same command continues an interrupted study.
+For example: `allennlp tune configuration.jsonnet space.json -s out/tune`.
 """
 
 import argparse
