@@ -100,7 +100,9 @@ def find_duplicates(
         with progress_bar(count, "comparing", " texts", show_progress_bar) as progress:
             for members in compared.groups:
                 search.compare(members, progress)
-    return Deduplication(all_texts, numbered.duplicates(search.reasons), given)
+    # Plain lists, since changed `Sentences` would count as checked.
+    compared_with = None if given is None else list(given)
+    return Deduplication(list(all_texts), numbered.duplicates(search.reasons), compared_with)
 
 
 class _Rule(NamedTuple):

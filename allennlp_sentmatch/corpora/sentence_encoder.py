@@ -213,10 +213,10 @@ class SentenceEncoder:
         Options that are `None` are left out.
         """
         texts = checked_sentences(sentences)
-        method = getattr(self.network, method_name, None)
-        if not callable(method):
-            method = self.network.encode
-        name = f"{type(self.network).__name__}.{method.__name__}"
+        if not callable(getattr(self.network, method_name, None)):
+            method_name = "encode"
+        method = getattr(self.network, method_name)
+        name = f"{type(self.network).__name__}.{method_name}"
         given = {option: value for option, value in options.items() if value is not None}
         _check_takes(method, given, name)
         if show_progress_bar is not None and _takes(method, "show_progress_bar"):

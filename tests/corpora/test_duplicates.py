@@ -229,7 +229,7 @@ def test_other_forms_of_a_word_do_not(shipped, texts):
 def test_texts_of_unknown_words_are_not_alike():
     """Their vectors are equal."""
     texts = ["\U0001f600 \U0001f600", "\U0001f680 \U0001f680", "A dog.", "\U0001f680 \U0001f680"]
-    with pytest.warns(UserWarning, match="knows no word of 2 texts"):
+    with pytest.warns(UserWarning, match="knows no word of 3 texts"):
         result = find_duplicates(texts, 0.5)
     assert [(one.position, one.kept_position) for one in result.filtered] == [(3, 1)]
 
@@ -268,6 +268,14 @@ def test_the_kept_texts_with_their_duplicates(shipped):
     found = [len(one.duplicates) for one in across.selected_with_duplicates]
     assert sorted(found) == [0, 0, 1]
     assert found[0] == 0
+
+
+def test_texts_that_are_added_to_those_of_a_result_are_checked():
+    result = find_duplicates(["a"], against=["a"], encoder=Table())
+    for texts in (result.texts, result.against):
+        texts.append(" ")
+        with pytest.raises(ValueError, match=r"^sentence 1 is blank"):
+            find_duplicates(texts, encoder=Table())
 
 
 def test_the_doubtful_removals_are_first():

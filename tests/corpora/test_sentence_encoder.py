@@ -3,6 +3,7 @@
 import copy
 import pickle
 import sys
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -229,6 +230,12 @@ def test_options_reach_the_encoder_that_takes_them():
     found = encoder.encode(["x"], prompt_name="negative", batch_size=7)
     assert found.tolist() == [[-3, -4]]
     assert encoder.network.batch_sizes == [7]
+
+
+def test_a_method_may_be_replaced_by_any_callable_object():
+    network = Asymmetric()
+    network.encode = partial(network.encode, prompt_name="negative")
+    assert SentenceEncoder(network).encode(["x"]).tolist() == [[-3, -4]]
 
 
 def test_the_size_of_batches_changes_nothing():
