@@ -61,7 +61,6 @@ REQUIREMENTS = (
 )
 """AllenNLP's requirements except torch, in versions with which it works."""
 
-OLDEST_PYTHON = (3, 9)
 NEWEST_PYTHON = (3, 13)
 OLDEST_TORCH = (1, 12)
 TORCH_WITH_NUMPY_2 = (2, 3)
@@ -124,11 +123,11 @@ def install_allennlp(constraints: Optional[Path] = None, dry_run: bool = False) 
 
 def check_environment() -> None:
     """Raise `InstallationError` if AllenNLP cannot be installed into this environment."""
-    if not OLDEST_PYTHON <= sys.version_info[:2] <= NEWEST_PYTHON:
+    if sys.version_info[:2] > NEWEST_PYTHON:
         raise InstallationError(
-            f"AllenNLP {ALLENNLP_VERSION} and its requirements run on Python "
-            f"{_dotted(OLDEST_PYTHON)} to {_dotted(NEWEST_PYTHON)}, and this is "
-            f"{_dotted(sys.version_info[:2])}; make an environment of one of those"
+            f"AllenNLP {ALLENNLP_VERSION} and its requirements run on Python 3.9 to "
+            f"{_dotted(NEWEST_PYTHON)}, and this is {_dotted(sys.version_info[:2])}; make an "
+            "environment of one of those"
         )
     torch = installed_version("torch")
     if torch is None or _release(torch) < OLDEST_TORCH:

@@ -26,10 +26,9 @@ def versions(monkeypatch):
     return pretended
 
 
-@pytest.mark.parametrize("version", [(3, 8, 18), (3, 14, 0)])
-def test_refuses_another_python(versions, monkeypatch, version):
-    monkeypatch.setattr(sys, "version_info", version)
-    with pytest.raises(InstallationError, match=rf"3\.9 to 3\.13, and this is 3\.{version[1]};"):
+def test_refuses_a_later_python(versions, monkeypatch):
+    monkeypatch.setattr(sys, "version_info", (3, 14, 0))
+    with pytest.raises(InstallationError, match=r"3\.9 to 3\.13, and this is 3\.14;"):
         check_environment()
 
 
