@@ -109,7 +109,7 @@ $(CLASSIC)/.installed: requirements/classic.txt pyproject.toml setup.py $(COMPIL
 	$(CLASSIC)/bin/python -m pip install --quiet --disable-pip-version-check \
 		-c requirements/classic.txt setuptools wheel
 	$(CLASSIC)/bin/python -m pip install --quiet --disable-pip-version-check \
-		--no-build-isolation -c requirements/classic.txt allennlp==2.10.1 hypothesis
+		--no-build-isolation -c requirements/classic.txt allennlp==2.10.1 hypothesis pandas
 	$(CLASSIC)/bin/python -m pip install --quiet --disable-pip-version-check \
 		--no-build-isolation --editable ".[allennlp,reading-comprehension,translation,tune]" \
 		-c requirements/classic.txt

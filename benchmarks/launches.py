@@ -17,7 +17,7 @@ from typing import Any, Callable, NamedTuple, Optional
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_flatten
 
 from allennlp_sentmatch import nn
 from allennlp_sentmatch.nn.ops.rcrn.recurrence import controlled_recurrence
@@ -67,7 +67,8 @@ class MeasuringDevice(simulated.SimulatedDevice):  # type: ignore[misc]
         before = self.launches.total()
         output = super().__torch_dispatch__(func, types, args, kwargs)
         if self.launches.total() > before:
-            tensors = [x for x in tree_leaves((args, kwargs, output)) if isinstance(x, Tensor)]
+            leaves, _ = tree_flatten((args, kwargs, output))
+            tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
             left = PRODUCTS.get(func._schema.name.partition("::")[2])
             operations = 0 if left is None else 2 * output.numel() * args[left].size(-1)
             self.work.append(Launch(sum(map(_bytes, tensors)), operations))

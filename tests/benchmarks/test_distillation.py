@@ -8,11 +8,12 @@ from functools import partial
 
 import numpy
 import pytest
-from matplotlib.text import Text
 
 from allennlp_sentmatch.transfer import SentenceVectors
 from benchmarks import distillation
 from tests.estimators.tiny_encoder import tiny_encoder
+
+Text = pytest.importorskip("matplotlib.text").Text
 
 
 def vectors(of):

@@ -168,7 +168,7 @@ def test_few_pairs_are_warned_of(monkeypatch):
     assert caught[0].filename == __file__
     monkeypatch.setattr(fine_tuning_run, "FEW_PAIRS", 36)
     with warnings.catch_warnings():
-        warnings.simplefilter("error", UserWarning)
+        warnings.filterwarnings("error", "36 pairs are few")
         classifier.fit(PAIRS, LABELS)
 
 

@@ -10,9 +10,9 @@ import shutil
 from itertools import product
 from urllib.parse import urlsplit
 
-import httpx
 import pytest
 
+httpx = pytest.importorskip("httpx")
 pytestmark = pytest.mark.browser
 
 PAIR = ("A small dog is running on the beach.", "A dog is moving.")

@@ -226,7 +226,8 @@ def test_weights_of_earlier_editions(whole_sentence, has_digest, width):
     earlier = earlier_edition(embedder.encoder, width)
     weights = {f"encoder.{name}": tensor for name, tensor in earlier.state_dict().items()}
     if has_digest:
-        weights["digest"] = torch.tensor(list(bytes.fromhex(DIGESTS[width])))
+        digest = list(bytes.fromhex(DIGESTS[width]))
+        weights["digest"] = torch.tensor(digest, dtype=torch.uint8)
     size = embedder.get_output_dim()
     embedder.load_state_dict(weights, strict=has_digest)
     assert embedder.get_output_dim() == size
