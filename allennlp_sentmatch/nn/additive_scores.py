@@ -26,8 +26,8 @@ def additive_scores(
 
     As tanh(x) = 2 sigmoid(2x) - 1, the scores are 2 v . sigmoid(2 (q_i + k_j)); a CPU computes the
     sigmoid ten times as fast. The hidden layer has B R M A numbers, for instance a hundred million
-    for 32 passages of 200 tokens and A = 75. Except in "naive", it is computed for a few queries at
-    a time, and again in the backward pass.
+    for 32 passages of 200 tokens and A = 75. The backend "eager" computes it for a few queries at a
+    time, and again in the backward pass.
     """
     doubled = (2 * queries, 2 * keys, 2 * vector)
     backend = resolve("additive attention", ("naive", "scan", "eager"), *doubled)

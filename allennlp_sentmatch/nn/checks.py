@@ -51,7 +51,7 @@ def _shown(value: Any) -> str:
 
 
 def integer(least: Optional[int] = None, most: Optional[int] = None) -> Kind:
-    """Return the kind of integers between two limits, which are included; not of `True`."""
+    """Return the kind of integers, other than `True`, between two limits, which are included."""
     return _numbers("an integer", Integral, int, least=least, most=most)
 
 
@@ -61,7 +61,7 @@ def number(
     above: Optional[float] = None,
     below: Optional[float] = None,
 ) -> Kind:
-    """Return the kind of finite numbers between limits; not of `True`."""
+    """Return the kind of finite numbers, other than `True`, between limits."""
     return _numbers("a number", Real, float, least, most, above, below)
 
 
@@ -116,7 +116,7 @@ def one_of(*choices: str) -> Kind:
 
 
 def object_of_type(*types: str) -> Kind:
-    """Return the kind of dictionaries whose "type" is among the types; of JSON's objects."""
+    """Return the kind of dictionaries, as from JSON, whose "type" is among the types."""
     name = one_of(*types)
     form = f"an object of type {' or '.join(types)}"
     return Kind(form, lambda value: isinstance(value, dict) and name.accepts(value.get("type")))

@@ -149,7 +149,7 @@ class LSTMDecoder(RecurrentDecoder):
 
     def forward(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Take all steps of a known sequence in one call; see `RecurrentDecoder`."""
-        if inputs.size(1) == 0:  # which torch refuses
+        if inputs.size(1) == 0:  # torch refuses a sequence without steps
             return inputs.new_zeros(len(inputs), 0, self.hidden_size), state
         if is_autocast_enabled(inputs.device.type):
             inputs = inputs.to(precision_of(self.lstm))
@@ -241,8 +241,8 @@ class StateBridge(nn.Module):
     ) -> DecoderState:
         """Return the decoder's first states.
 
-        An encoder with states needs `states`, h and c of each layer, (B, num_layers, encoder_size)
-        each. Only without them is `last_output` (B, encoder_size) read.
+        A bridge with `has_states` needs `states`, h and c of each layer, (B, num_layers,
+        encoder_size) each. Any other bridge reads `last_output` (B, encoder_size) instead.
         """
         if not self.has_states:
             of_layers = last_output.unsqueeze(1).expand(-1, self.num_layers, -1)
@@ -267,7 +267,7 @@ class StateBridge(nn.Module):
 
 
 def _map_layers(linears: nn.ModuleList, states: Tensor) -> Tensor:
-    """Map the states of each layer, (B, L, E), by its own linear layer."""
+    """Map the states of each layer by its own linear layer, (B, L, E) -> (B, L, H)."""
     mapped = [linear(states[:, layer]) for layer, linear in enumerate(linears)]
     return torch.stack(mapped, 1)
 

@@ -228,7 +228,7 @@ class VonMisesFisher(Distribution):
         """Apply an orthogonal map from the first axis to `loc`: a Householder reflection.
 
         The reflection that swaps the axis with -mu or mu, whichever is farther away, is well
-        conditioned for every mu. The one of Davidson et al. divides by |e1 - mu|.
+        conditioned for every mu. The reflection of Davidson et al. divides by |e1 - mu|.
         """
         first = self.loc[..., :1]  # (*batch_shape, 1)
         sign = torch.where(first < 0, -1, 1).to(first.dtype)

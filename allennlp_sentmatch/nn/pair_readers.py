@@ -40,7 +40,7 @@ Padded = tuple[Tensor, Tensor]
 class PairAttention(NamedTuple):
     """The attention of a `PairReader`; `None` if it has none."""
 
-    #: (B, M, M) and (B, N, N): each network's within its sentence, a row for each token.
+    #: (B, M, M) and (B, N, N): within each sentence, by its network, a row for each token.
     premise: Optional[Tensor] = None
     hypothesis: Optional[Tensor] = None
     #: (B, M): from the hypothesis to the premise, zero at padding.

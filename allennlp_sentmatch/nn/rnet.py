@@ -163,7 +163,7 @@ class GatedMatching(RecurrentModule):
         lowest = torch.finfo(passage.dtype).min
         by_passage, by_context = self._stacked("gate").split([P, Q], 2)
         gates = _linear(passages, by_passage)  # (T, S, B, P + Q)
-        # From the state to r, z and n and to the query.
+        # The map from the state to r, z and n, and to its part of the query.
         to_query = 2 * self._stacked("attention_previous")
         from_state = torch.cat([self._stacked("weight_hh_l0"), to_query], 1)
         state_weight = from_state.transpose(1, 2)  # (S, H, 4H)
@@ -232,7 +232,8 @@ class GatedSelfMatching(RecurrentModule):
     def forward(self, passage: Tensor, mask: Optional[Tensor] = None) -> tuple[Tensor, Tensor]:
         """Match B passages (B, T, D) with themselves.
 
-        Return h^P, (B, T, output_size), and a, (B, T, T), a row for each t; both zero at padding.
+        Return h^P, (B, T, output_size), and a, (B, T, T), with a row for each t. Both are zero at
+        padding.
         """
         dtype = self.gate.dtype
         passage, full_mask = check_padded(

@@ -94,7 +94,8 @@ class SuffixBiLSTM(SequenceEncoder):
     cell : `str`, optional (default = `"lstm"`)
         "lstm" or "gru".
     max_context : `int`, optional (default = `None`)
-        k: each encoding sees at most the k tokens nearest to token i, including it; `None`: all.
+        k, the largest number of tokens that an encoding sees: the tokens nearest to token i,
+        including it. `None` means all tokens.
     random_context : `bool`, optional (default = `False`)
         Whether training draws a new k, from 1 to `max_context`, for each batch. Evaluation uses
         `max_context`. The paper names "suffixes of fixed or small random lengths" as future work,

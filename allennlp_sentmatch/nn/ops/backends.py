@@ -5,9 +5,10 @@ A recurrence has some of these implementations, its backends, which agree to rou
 - "naive": the equations, token by token, as operations of torch that autograd differentiates. Runs
   everywhere, in any precision, compiled and within `torch.func`, and has derivatives of any order.
 - "scan": the same with tensors of fixed shapes, so that `torch.export` can record the loop over
-  the tokens for any length. It runs there; elsewhere on request, for tests.
+  the tokens for any length. It runs there, and elsewhere only on request, for tests.
 - "eager": whole batches without their padding in a few operations of torch, with an analytic
-  backward pass; for CAS-LSTM and SuBiLSTM, on GPUs and without compiled steps.
+  backward pass; for LSTMs, CAS-LSTM and SuBiLSTM on GPUs and without compiled steps, and for
+  additive attention.
 - "cpu": the same, with the element-wise part of each step compiled from C++.
 - "parallel": all tokens at once, in a number of operations that grows with the logarithm of their
   number; RCRN's own recurrence on GPUs.
@@ -111,9 +112,9 @@ def resolve(
 ) -> Backend:
     """Return the backend for a call: the requested one, or else the default.
 
-    `recurrence` is its name in errors, and `implementations` are the backends that it has, "naive"
+    `recurrence` is the recurrence's name in errors, and `implementations` are its backends, "naive"
     among them. `tensors` are inputs and parameters. All backends except "naive" and "scan" need
-    them on one device in one precision, float32 or float64, and without autocast.
+    them on one device in one precision, float32 or float64.
 
     Raise a `BackendError` if the requested backend cannot run, in `torch.jit.trace`, and in
     `torch.export` with gradients.

@@ -69,7 +69,7 @@ def lstm_layer(
 def _side_by_side(vectors: Sequence[Any]) -> Any:
     """Stack the vectors (H) of S directions to (S, 1, H).
 
-    Return a number or `None`, which is the same for all directions, as it is.
+    Return a number or `None`, which all directions share, without a change.
     """
     if isinstance(vectors[0], Tensor):
         return stack(vectors).unsqueeze(1)

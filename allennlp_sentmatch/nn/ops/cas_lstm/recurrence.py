@@ -105,7 +105,7 @@ def final_states(
     num_directions: int,
     initial: Optional[tuple[Tensor, Tensor]] = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return h and c of L layers after the last token, (B, L, S * H) each.
+    """Return h and c of L layers after the last token of the mask (B, T), (B, L, S * H) each.
 
     A second direction ends at the first token. An empty sentence keeps the initial states.
     """

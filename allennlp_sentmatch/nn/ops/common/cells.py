@@ -13,7 +13,7 @@ def lstm_cell(
 ) -> tuple[Tensor, Tensor]:
     """Return the next h and c of an LSTM, (..., H) each, from c.
 
-    `u` is U h, (..., 4H), with the blocks i, f, g, o; the shape of `x`, W x + b, expands to it.
+    `u` is U h, (..., 4H), with the blocks i, f, g, o. `x`, W x + b, is expanded to its shape.
     """
     if is_on_gpu(u) and has_values(u):
         return _fused_lstm_cell(x, u, cell)

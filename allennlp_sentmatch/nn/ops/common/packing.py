@@ -124,7 +124,7 @@ class Packing(NamedTuple):
 def mask_of(inputs: Tensor, mask: Optional[Tensor]) -> Tensor:
     """Return the mask (B, T) of a batch (B, T, ...).
 
-    That is the one given or, if it is `None`, a mask without padding.
+    That is the given mask or, if it is `None`, a mask without padding.
     """
     if mask is None:
         return inputs.new_ones(inputs.shape[:2], dtype=torch.bool)

@@ -125,7 +125,8 @@ class Cell:
         raise NotImplementedError
 
     def retreat(self, step: Step) -> None:
-        """Turn the gradients of the new states into the old states', without the part through U h.
+        """Turn the gradients of the new states into the gradients of the old states, without the
+        part through U h.
 
         Fill the step's rows of `grad_gates`.
         """
@@ -135,5 +136,5 @@ class Cell:
     def to_gradient_of_product(grad_gates: Tensor, gates: Tensor) -> None:
         """Turn the gradient of W x + b into the gradient of U h, in place.
 
-        Both are (S, suffixes, sentences, GH), as are the `gates`. An LSTM's are equal.
+        Both are (S, suffixes, sentences, GH), as are the `gates`. For an LSTM, they are equal.
         """

@@ -55,9 +55,10 @@ def suffix_recurrence(
     """Encode prefixes and suffixes of at most `window` tokens.
 
     The `tokens` are (S, T, B, D), the longest sentence first, in the order of each direction.
-    `sizes` are the numbers of sentences that have a token t, for each of the T tokens. The backend
-    "scan" also takes a tensor (T, B), bool, true where there is a token; then the sentences may be
-    in any order. Only suffixes that begin at one of the `num_starts` first tokens are encoded.
+    `sizes` are the numbers of sentences that have a token t, for each of the T tokens. The backends
+    "naive" and "scan" also take a tensor (T, B), bool, true where there is a token; then the
+    sentences may be in any order. Only suffixes that begin at one of the `num_starts` first tokens
+    are encoded.
 
     Return the encodings of the prefixes, (S, T, B, H), and of the suffixes, (S, num_starts, B, H),
     finite but without meaning at padding.
