@@ -331,6 +331,13 @@ def test_the_configurations_and_settings_of_the_readings_exist():
             assert span.split(":")[0] in words, span
 
 
+def test_no_command_of_the_pages_replaces_the_model_of_an_archive():
+    """An override with a section in it, such as `{"model": {"window_size": 400}}`, does."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert re.findall(r"""(?:-o|--overrides) '\{"model": \{.*""", text) == [], page.name
+
+
 def test_prose_fits_100_columns():
     """Tables, code and links may be wider."""
     long = []
