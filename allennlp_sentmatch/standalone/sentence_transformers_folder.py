@@ -24,13 +24,19 @@ _CLASSES = re.compile(
 
 
 def has_more_than_a_standalone_encoder(folder: Path) -> bool:
-    """Return whether a folder adds prompts or modules of sentence-transformers to its encoder."""
+    """Return whether sentence-transformers would change the vectors of a folder's encoder.
+
+    Its modules, its prompts and a smaller number of dimensions change them.
+    """
     modules = _read_if_there(folder / MODULES)
     if isinstance(modules, list) and len(modules) > 1:
         return True
     settings = _read_if_there(folder / CONFIGURATION)
-    prompts = settings.get("prompts") if isinstance(settings, dict) else None
-    return isinstance(prompts, dict) and any(prompts.values())
+    if not isinstance(settings, dict):
+        return False
+    prompts = settings.get("prompts")
+    has_prompts = isinstance(prompts, dict) and any(prompts.values())
+    return has_prompts or settings.get("truncate_dim") is not None
 
 
 def _read_if_there(file: Path) -> Any:

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy
 import pytest
 
 from allennlp_sentmatch import PairClassifier, SentenceEncoder
@@ -147,6 +148,20 @@ def test_prompts_are_those_of_sentence_transformers(tmp_path):
         assert [found[i] for i in range(len(SENTENCES))] == pytest.approx(expected.tolist())
         assert abs(encoder.encode(SENTENCES, prompt_name="other") - other).max() < 1e-6
         assert abs(encoder.encode(SENTENCES) - other).max() > 0.01
+
+
+def test_a_folder_may_keep_the_first_dimensions_only(tmp_path):
+    pytest.importorskip("sentence_transformers", minversion="5.3")
+    from sentence_transformers import SentenceTransformer
+
+    from allennlp_sentmatch.standalone.sentence_transformers_module import StandaloneModule
+
+    modules = [StandaloneModule(tiny_encoder())]
+    model = SentenceTransformer(modules=modules, truncate_dim=2, device="cpu")
+    model.save(str(tmp_path / "model"))
+    expected = SentenceTransformer(str(tmp_path / "model"), trust_remote_code=True)
+    vectors = SentenceEncoder(tmp_path / "model").encode(SENTENCES)
+    numpy.testing.assert_allclose(vectors, expected.encode(SENTENCES), atol=1e-6)
 
 
 @pytest.mark.parametrize(
