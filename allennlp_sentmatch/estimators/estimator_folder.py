@@ -117,9 +117,22 @@ def figures_of(estimator: Any) -> dict[str, Any]:
 
 def _place_of(encoder: SentenceEncoder) -> str:
     """Return where the encoder of a saved estimator is, a key of `ENCODER_TEXTS`."""
-    if encoder._is_shipped:
-        return "package"
-    return "folder" if isinstance(encoder.network, StandaloneEncoder) else "given"
+    network = encoder.network
+    if not isinstance(network, StandaloneEncoder):
+        return "given"
+    return "package" if encoder._is_shipped and _is_of_package(network) else "folder"
+
+
+def _is_of_package(network: StandaloneEncoder) -> bool:
+    """Return whether the network of this package has not been trained or changed since."""
+    original: Any = SentenceEncoder().network
+    tensors = original.to(network.embedding.weight.dtype).state_dict()
+    own = network.state_dict()
+    return (
+        original.digest() == network.digest()
+        and own.keys() == tensors.keys()
+        and all(torch.equal(own[name].cpu(), tensor) for name, tensor in tensors.items())
+    )
 
 
 def _write_card(folder: Path, facts: dict[str, Any]) -> None:

@@ -195,8 +195,8 @@ class PairEstimator(KeepsEncoder):
         """Write the fitted estimator to a folder of tensors and JSON, which `load` reads.
 
         Its parameters are the ones in `fit`, even if `set_params` has changed them since.
-        The encoder of this package is not written. Encoders of other packages and of archives are
-        not written either: `load` takes them.
+        The encoder of this package is not written, unless you have trained it. Encoders of other
+        packages and of archives are not written either: `load` takes them.
 
         # Raises
 

@@ -115,6 +115,16 @@ def test_dimensions_of_the_encoder_of_the_package_are_kept(tmp_path, shipped):
     numpy.testing.assert_allclose(fitted_again.predict_proba(PAIRS), expected)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_an_encoder_of_the_package_that_was_trained_is_written(tmp_path, shipped, dtype):
+    encoder = SentenceEncoder(dtype=dtype)
+    torch.nn.init.normal_(encoder.network.embedding.weight)
+    saved = PairClassifier(encoder, l2=0.1).fit(PAIRS, LABELS)
+    saved.save(tmp_path / "folder")
+    loaded = PairClassifier.load(tmp_path / "folder")
+    numpy.testing.assert_allclose(loaded.predict_proba(PAIRS), saved.predict_proba(PAIRS))
+
+
 def test_an_encoder_of_the_package_that_has_changed_is_refused(tmp_path, shipped):
     PairClassifier(l2=0.1).fit(PAIRS, LABELS).save(tmp_path / "folder")
     changed = tiny_encoder()
