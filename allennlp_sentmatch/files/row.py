@@ -172,7 +172,7 @@ class Row:
 
 
 class AllOrNone:
-    """Checks that either all rows of a file have a value, called `name` in errors, or none.
+    """Checks that either all rows of some files have a value, called `name` in errors, or none.
 
     AllenNLP's own error for a batch of examples with and without a label names no file.
     """
@@ -187,9 +187,10 @@ class AllOrNone:
         place, is_missing = self._first
         if (value is None) != is_missing:
             has, first_has = ("no", "one") if value is None else ("a", "none")
+            is_same_file = place.file_path == row.source.file_path
             raise row.error(
-                f"{has} {self._name}, but {place.position} has {first_has}; give one to all rows "
-                "of a file, or to none"
+                f"{has} {self._name}, but {place.position if is_same_file else place} has "
+                f"{first_has}; give one to all rows, or to none"
             )
 
 

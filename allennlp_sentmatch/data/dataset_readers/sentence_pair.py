@@ -152,19 +152,21 @@ class SentencePairReader(FormattedReader):
 
     def _parts(self, path: Any) -> Iterable[Iterable[Any]]:
         paths = path if isinstance(path, list) else [path]
-        return [chain.from_iterable(map(self._pairs, paths))]
+        labels = AllOrNone("label")
+        scores = AllOrNone("score")
+        return [chain.from_iterable(self._pairs(one, labels, scores) for one in paths)]
 
     def sentences(self, example: Any) -> tuple[str, str]:
         """Return the premise and the hypothesis."""
         row = example[0]
         return row.text(self._columns["sentence1"]), row.text(self._columns["sentence2"])
 
-    def _pairs(self, file_path: AnyPath) -> Iterator[tuple[Row, Optional[str], Optional[float]]]:
+    def _pairs(
+        self, file_path: AnyPath, labels: AllOrNone, scores: AllOrNone
+    ) -> Iterator[tuple[Row, Optional[str], Optional[float]]]:
         """Yield the rows to read, with labels and scores; `None` if a row has none."""
         num_pairs = 0
         num_unlabeled = 0
-        labels = AllOrNone("label")
-        scores = AllOrNone("score")
         form = self._format
         for row in form.rows(file_path, encoding=self._encoding):
             label = self._label(row)

@@ -1,6 +1,7 @@
 """Every published format of pairs gives its rows; errors name the file and the line."""
 
 import math
+import re
 from collections import Counter
 
 import pytest
@@ -126,6 +127,10 @@ def test_a_list_of_files_is_read_as_one(fixtures, write):
     assert list(map(pair, read("snli", folds))) == (snli + multinli)[1::2]
     with pytest.raises(ConfigurationError, match=r"data\.txt, line 1"):
         read("snli", [files[0], str(write("{}\n"))])
+    unlabeled = write('{"sentence1": "a", "sentence2": "b"}\n')
+    message = rf"data\.txt, line 1: no label, but {re.escape(files[0])}, line 1 has one; give "
+    with pytest.raises(ConfigurationError, match=message):
+        read("snli", [files[0], str(unlabeled)])
 
 
 QUORA = "1\tWhat is it ?\tWhat 's that ?\t5\n0\tIs it so ?\tWho knows ?\t6\n"
