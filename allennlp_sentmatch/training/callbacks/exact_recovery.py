@@ -34,7 +34,8 @@ class ExactRecovery(TrainerCallback):
     These are the random states of Python, NumPy, torch and the GPU, of the checkpoint and of the
     start of each epoch (13 KB each), so that the loader shuffles as it did, the scale of mixed
     precision, and the names of frozen parameters, for `gradual_unfreezing`. `best.th`, which is
-    written later, is restored after an interruption in between.
+    written later, is restored after an interruption in between, and is found in a folder that was
+    moved.
 
     Exceptions: the training metrics of an epoch that was interrupted between two checkpoints within
     it (AllenNLP loses the sum of the losses before); operations without a deterministic
@@ -64,6 +65,9 @@ class ExactRecovery(TrainerCallback):
         is_end_of_epoch = trainer._start_after_batches_in_epoch_completed == 0
         if trainer._start_after_epochs_completed == 0 and is_end_of_epoch:
             return  # a new training
+        best = trainer._best_model_filename
+        if best is not None:  # in the folder that the checkpoint was written to
+            trainer._best_model_filename = os.path.join(self.serialization_dir, Path(best).name)
         if self._checkpoint:
             self._restore(trainer)
         else:

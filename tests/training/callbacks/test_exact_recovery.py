@@ -198,8 +198,9 @@ def test_killed_right_after_the_checkpoint_of_an_epoch(
         patch.setitem(Checkpointer._registry[Checkpointer], "atomic", (Killed, None))
         with pytest.raises(InterruptedError):
             train(params("quick_start", **settings), tmp_path / "broken")
-    train(params("quick_start", **settings), tmp_path / "broken", recover=True)
-    assert_same_outcome(tmp_path / "broken", tmp_path / "whole")
+    (tmp_path / "broken").rename(tmp_path / "moved")
+    train(params("quick_start", **settings), tmp_path / "moved", recover=True)
+    assert_same_outcome(tmp_path / "moved", tmp_path / "whole")
 
 
 def test_a_checkpoint_without_random_states_is_said_to_lack_them(tmp_path, monkeypatch):
@@ -257,6 +258,7 @@ def pretended_trainer(best=True, moving_average=None):
         _epochs_completed=2,
         _start_after_epochs_completed=2,
         _start_after_batches_in_epoch_completed=0,
+        _best_model_filename=None,
         _metric_tracker=tracker,
         _moving_average=moving_average,
         _ddp_wrapped_model=None,
