@@ -68,7 +68,7 @@ class RecurrentDecoder(nn.Module, ABC):
         """
         check_states(
             state,
-            batch_size=len(inputs),
+            batch_size=inputs.size(0),
             num_layers=self.num_layers,
             hidden_size=self.hidden_size,
         )
@@ -254,7 +254,7 @@ class StateBridge(nn.Module):
             )
         check_states(
             states,
-            batch_size=len(states[0]),
+            batch_size=states[0].size(0),
             num_layers=self.num_layers,
             encoder_size=self.encoder_size,
         )

@@ -3,7 +3,16 @@
 import pytest
 import torch
 
-from allennlp_sentmatch.nn import BackendError, CellAwareLSTM, GumbelTreeLSTM, use_backend
+from allennlp_sentmatch.nn import (
+    LSTMN,
+    BackendError,
+    CellAwareLSTM,
+    CellAwareLSTMDecoder,
+    GumbelTreeLSTM,
+    LSTMDecoder,
+    StateBridge,
+    use_backend,
+)
 from allennlp_sentmatch.nn.ops.common.execution import CAN_RECORD
 from tests.nn.test_encoder_contracts import (
     VARIANTS,
@@ -119,6 +128,50 @@ def test_what_cannot_be_exported():
         export(GumbelTreeLSTM(D, H).train())
     with pytest.raises(BackendError, match=r"within torch.no_grad\(\)"):
         torch.export.export(CellAwareLSTM(D, H), batch())
+
+
+class FirstStep(torch.nn.Module):
+    """A decoder's first step, from an encoder's states."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self.bridge = StateBridge(3, H, 2, has_states=True)
+        self.decoder = kind(D, H)
+
+    def forward(self, inputs, hidden, cell):
+        output, after = self.decoder.step(inputs, self.bridge(inputs, (hidden, cell)))
+        return torch.cat([output, *after.hidden.unbind(1)], 1)
+
+
+class StartedLSTMN(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = LSTMN(D, H)
+
+    def forward(self, inputs, hidden, cell):
+        return self.encoder.read(inputs.unsqueeze(1), None, (hidden, cell)).hidden
+
+
+@NEEDS_EXPORT
+@pytest.mark.parametrize(
+    ("build_module", "shape"),
+    [
+        (lambda: FirstStep(LSTMDecoder), (2, 3)),
+        (lambda: FirstStep(CellAwareLSTMDecoder), (2, 3)),
+        pytest.param(StartedLSTMN, (H,), marks=pytest.mark.slow),
+    ],
+    ids=["lstm_decoder", "cas_lstm_decoder", "lstmn"],
+)
+def test_exported_with_states_of_any_number_of_sentences(build_module, shape):
+    def example(batch_size):
+        return (torch.randn(batch_size, D), *torch.randn(2, batch_size, *shape))
+
+    module = build_module().eval()
+    sizes = {0: torch.export.Dim("batch_size")}
+    with torch.no_grad():
+        exported = torch.export.export(module, example(3), dynamic_shapes=(sizes,) * 3)
+        arguments = example(5)
+        assert_same(exported.module()(*arguments), module(*arguments), 1e-6)
 
 
 @NEEDS_EXPORT

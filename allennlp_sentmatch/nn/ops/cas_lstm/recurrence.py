@@ -37,7 +37,7 @@ def lstm_recurrence(
             raise ValueError("initial states need a unidirectional stack")
         H = stack.layers[0][0].weight_hh.size(1)
         L = len(stack.layers)
-        check_states(initial, batch_size=len(inputs), num_layers=L, hidden_size=H)
+        check_states(initial, batch_size=inputs.size(0), num_layers=L, hidden_size=H)
     parameters = [x for layer in stack.layers for weights in layer for x in weights]
     values = [inputs, *parameters, *(initial or ())]
     tensors = [value for value in values if isinstance(value, Tensor)]
