@@ -148,6 +148,11 @@ def stream_lines(
         marks = (code for mark, code in _BYTE_ORDER_MARKS.items() if beginning.startswith(mark))
         encoding = next(marks, encoding)
         for number, line in _decoded(content, name, encoding, skip):
+            if number == 1 and "\r" in line.rstrip() and line[-1] != "\n":
+                raise ValueError(
+                    f"{Source(name, 1)}: carriage returns do not end a line, so that the file has "
+                    "a single line; replace them by line feeds, such as by `tr '\\r' '\\n'`"
+                )
             # In UTF-16 without a mark, every second byte of English text is null.
             if number == 1 and line.count("\0") * 4 > len(line):
                 raise ValueError(
@@ -213,7 +218,7 @@ def not_empty(rows: Iterator[T], file_path: AnyPath) -> Iterator[T]:
     if empty:
         raise ValueError(
             f"{Source(file_path)} is empty: there is no row to read (the first line of a table is "
-            "its header, and only line feeds end a line)"
+            "its header)"
         )
 
 
