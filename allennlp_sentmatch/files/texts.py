@@ -39,7 +39,7 @@ class Sentences(list[str]):
 def is_blank(text: str) -> bool:
     """Return whether all characters of a text are invisible, such as spaces and controls."""
     return not _LETTER.search(text) and all(
-        category(character) in _INVISIBLE or character in _FILLERS for character in text
+        category(character) in _INVISIBLE or character in _FILLERS for character in set(text)
     )
 
 

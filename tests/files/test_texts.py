@@ -3,12 +3,14 @@
 import sys
 import warnings
 from enum import Enum
+from unicodedata import category
 
 import numpy
 import pandas
 import pytest
 
 from allennlp_sentmatch import SentenceEncoder
+from allennlp_sentmatch.files import texts
 from allennlp_sentmatch.files.texts import checked_sentences, is_blank, noting
 from allennlp_sentmatch.standalone.splitters import WhitespaceSplitter
 from allennlp_sentmatch.standalone.text_indexer import TextIndexer
@@ -32,6 +34,14 @@ def test_texts_of_invisible_characters_are_blank(text):
 @pytest.mark.parametrize("text", ["a", "?", "\u200b1", "좋아요", "👍", "\u093f", "_", "\u0378"])
 def test_texts_that_show_anything_are_not_blank(text):
     assert not is_blank(text)
+
+
+def test_a_character_is_looked_up_once_in_a_text(monkeypatch):
+    """A server looks at texts of 10,000 spaces before it answers others."""
+    looked_up = []
+    monkeypatch.setattr(texts, "category", lambda one: looked_up.append(one) or category(one))
+    assert is_blank(" \t" * 5_000)
+    assert sorted(looked_up) == ["\t", " "]
 
 
 class Word(str, Enum):
