@@ -22,8 +22,9 @@ def _about_a_file(error: OSError) -> Optional[str]:
 
     It is `None` for an error of the system that is not about a file.
     """
-    if error.filename is not None:
-        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    name = error.filename2 or error.filename  # the second one is the copy
+    if name is not None:
+        return f"{os.fsdecode(name)}: {error.strerror}"
     if error.errno in (errno.ENOSPC, errno.EPIPE):
         return f"the output cannot be written: {error.strerror}"
     if isinstance(error, FileNotFoundError):  # a path or URL was not found

@@ -98,14 +98,16 @@ def errors_name(name: Union[str, Path]) -> Iterator[None]:
 def check_absent(path: AnyPath, kind: str = "file") -> None:
     """Raise `ValueError` if an output, of the `kind` "file" or "folder", exists already.
 
-    It is also raised if the folder of a file does not exist; parents of a folder are made later.
+    It is also raised if the folder of a file does not exist or is read-only; parents of a folder
+    are made later.
     """
     if os.path.exists(path):
         if not os.path.isfile(path) and not os.path.isdir(path):
             raise ValueError(f"{path} is a pipe or a device; name a new {kind}")
         raise ValueError(f"{path} exists already; delete it or name another {kind}")
-    if kind == "file" and not Path(os.path.realpath(path)).parent.is_dir():
-        raise ValueError(f"the folder of {path} does not exist")
+    parent = Path(os.path.realpath(path)).parent
+    if kind == "file" and not (parent.is_dir() and os.access(parent, os.W_OK)):
+        raise ValueError(f"the folder of {path} does not exist, or nothing may be written there")
 
 
 def partial_path(place: Path) -> Path:

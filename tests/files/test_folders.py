@@ -147,6 +147,12 @@ def test_nobody_is_told_to_delete_a_device():
         encode_corpus(tiny_encoder(), lambda: iter(["a cat"]), "/dev/null")
 
 
+def test_a_read_only_folder_is_refused_before_a_file_is_made(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)  # root may write anywhere
+    with pytest.raises(ValueError, match=r"the folder of .*/kept\.txt .* nothing may be written"):
+        check_absent(tmp_path / "kept.txt")
+
+
 def test_json_replaces_a_file_once_it_is_whole(tmp_path, monkeypatch):
     """A study's report is written again by each call."""
     file = tmp_path / "study.json"
