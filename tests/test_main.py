@@ -108,6 +108,8 @@ def test_the_package_is_a_model_of_allennlp_s_commands(allennlp, corpus, tmp_pat
             "leave out --cuda-device, which",
         ),
         ("a\n", ["package", "--batch-size", "0"], "batch_size must be"),
+        ("a\n", ["package", "--ray-workers", "0"], "--ray-workers need --engine ray"),
+        ("a\n", ["package", "--ray-address", "auto"], "--ray-workers need --engine ray"),
     ],
 )
 def test_mistakes_are_sentences(tmp_path, content, arguments, message):

@@ -95,7 +95,10 @@ class Encode(Command):
 
 
 def _encoder(args: argparse.Namespace) -> Any:
-    """Return the encoder of this process, or of the workers of Ray."""
+    """Return the encoder of this process, or of the workers of Ray.
+
+    Raise `ValueError` for settings of the workers without Ray.
+    """
     settings = {
         "cuda_device": args.cuda_device,
         "trust": args.trust_archive,
@@ -108,6 +111,8 @@ def _encoder(args: argparse.Namespace) -> Any:
         return RayEncoder(
             args.model, address=args.ray_address, num_workers=args.ray_workers, **settings
         )
+    if args.ray_address or args.ray_workers != 1:
+        raise ValueError("--ray-address and --ray-workers need --engine ray")
     from allennlp_sentmatch.corpora.encoders import load_encoder
 
     return load_encoder(args.model, **settings)
