@@ -1,16 +1,23 @@
-"""Warnings of labels that cannot be learned, and of too many threads."""
+"""Warnings of labels and words that cannot be learned, and of too many threads."""
 
 import logging
 import os
 from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
 from typing import Any, Optional
 
 import torch
 from allennlp.common.util import is_distributed
-from allennlp.data import DataLoader, fields
+from allennlp.data import DataLoader, Instance, Vocabulary, fields
 from allennlp.training import GradientDescentTrainer, TrainerCallback
 
+from allennlp_sentmatch.data.unknown_words import knows_no_word
+
 logger = logging.getLogger(__name__)
+
+FIRST = 100
+"""The number of training examples whose words are looked up in the vocabulary."""
 
 CROWDED = 1.25
 """More runnable threads than this for each core are too many."""
@@ -19,21 +26,35 @@ CROWDED = 1.25
 @TrainerCallback.register("label_check")
 class LabelCheckCallback(TrainerCallback):
     """Warns, before training begins, of labels that the model cannot learn: all training examples
-    have one label, or validation examples have a label that no training example has.
+    have one label, or validation examples have a label that no training example has. Warns of a
+    vocabulary without a word of the first training examples, too.
 
-    It is one of the trainer's default callbacks (`enable_default_callbacks`). It reads the field
-    `label` of data in memory, and does nothing in distributed training.
+    It is one of the trainer's default callbacks (`enable_default_callbacks`). It reads data in
+    memory, their field `label`, and does nothing in distributed training.
     """
 
     def on_start(self, trainer: GradientDescentTrainer, *args: Any, **kwargs: Any) -> None:
         """Check the trainer's data."""
         if is_distributed():
             return
+        _warn_of_unknown_words(_in_memory(trainer.data_loader), trainer.model.vocab)
         learned = Counter(label.label for label in _labels(trainer.data_loader))
         if len(learned) == 1:
             _warn_of_one_label(learned)
         if learned:
             _warn_of_unknown_labels(_labels(trainer._validation_data_loader), learned)
+
+
+def _warn_of_unknown_words(instances: Iterable[Instance], vocab: Vocabulary) -> None:
+    """Warn if the vocabulary has no word of the first instances."""
+    first = list(islice(instances, FIRST))
+    if first and all(knows_no_word(instance, vocab) for instance in first):
+        logger.warning(
+            "the vocabulary has no word of the first %d training examples, and the model reads all "
+            "words as the unknown one: do the namespaces of the `vocabulary` include those of the "
+            "reader's token_indexers, and is min_count right?",
+            len(first),
+        )
 
 
 def _warn_of_one_label(learned: Counter[Any]) -> None:
@@ -68,10 +89,15 @@ def _warn_of_unknown_labels(validated: list[fields.LabelField], learned: Counter
 
 def _labels(data_loader: Optional[DataLoader]) -> list[fields.LabelField]:
     """Return the labels of a data loader's examples, if these are in memory."""
+    found = (instance.fields.get("label") for instance in _in_memory(data_loader))
+    return [label for label in found if isinstance(label, fields.LabelField)]
+
+
+def _in_memory(data_loader: Optional[DataLoader]) -> Iterable[Instance]:
+    """Return a data loader's examples; none if they are not in memory."""
     if data_loader is None or getattr(data_loader, "max_instances_in_memory", None) is not None:
         return []
-    found = (instance.fields.get("label") for instance in data_loader.iter_instances())
-    return [label for label in found if isinstance(label, fields.LabelField)]
+    return data_loader.iter_instances()
 
 
 @TrainerCallback.register("thread_check")

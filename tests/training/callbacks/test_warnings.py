@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from allennlp.data import Vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader
 
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
@@ -52,15 +53,32 @@ def test_one_label_in_the_training_data(train):
     assert second.startswith("1 validation examples have the label 'no' (the first one in ")
 
 
+@pytest.mark.parametrize(("word", "number"), [("b", 0), (".", 1)])
+def test_a_vocabulary_without_words(tmp_path, caplog, word, number):
+    path = tmp_path / "pairs.tsv"
+    path.write_text(HEADER + "a\tc .\tyes\n" + "b\tc .\tno\n")
+    vocab = Vocabulary()
+    vocab.add_token_to_namespace(word)
+    loader = MultiProcessDataLoader(SentencePairReader("table"), path, batch_size=2)
+    model = SimpleNamespace(vocab=vocab)
+    trainer = SimpleNamespace(data_loader=loader, _validation_data_loader=None, model=model)
+    LabelCheckCallback(str(tmp_path)).on_start(trainer)
+    assert caplog.text.count("has no word of the first 2 training examples") == number
+
+
 def test_data_that_are_not_in_memory(tmp_path, caplog):
     path = tmp_path / "pairs.tsv"
     path.write_text(HEADER + "a\tb\tyes\n" * 4)
-    for limit, num_warnings in [(None, 1), (2, 0)]:
+    for limit, num_warnings in [(None, 2), (2, 0)]:
         loader = MultiProcessDataLoader(
             SentencePairReader("table"), path, batch_size=2, max_instances_in_memory=limit
         )
         validation = MultiProcessDataLoader(SentencePairReader("table"), path, batch_size=2)
-        trainer = SimpleNamespace(data_loader=loader, _validation_data_loader=validation)
+        trainer = SimpleNamespace(
+            data_loader=loader,
+            _validation_data_loader=validation,
+            model=SimpleNamespace(vocab=Vocabulary()),
+        )
         caplog.clear()
         LabelCheckCallback(str(tmp_path)).on_start(trainer)
         assert len(caplog.records) == num_warnings
