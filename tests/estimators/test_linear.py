@@ -55,6 +55,15 @@ def test_rare_labels_do_not_change_the_choice_of_the_penalty(
     assert not recwarn.list
 
 
+@pytest.mark.parametrize("compare_words", [False, True])
+def test_what_varies_by_rounding_alone_is_not_learned(compare_words):
+    pairs = [(f"a {i}", f"a {i}") for i in range(40)]
+    model = PairClassifier(Numbers(), matcher="cosine", compare_words=compare_words, l2=0.1)
+    model.fit(pairs, ["no", "no", "no", "yes"] * 10)
+    found = model.predict_proba([("a 1", "a 2")])
+    numpy.testing.assert_allclose(found, [[0.75, 0.25]], atol=0.01)
+
+
 COSINE = 64
 """The place of the cosine: the features of four vectors of 16 numbers come before it."""
 
