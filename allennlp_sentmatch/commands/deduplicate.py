@@ -109,7 +109,7 @@ class Deduplicate(Command):
             outputs.append((args.report, map(_reason, found.doubtful_first)))
         outputs.append((args.output_file, [corpus.header, *kept]))
         _write(outputs)
-        skipped = f"; {corpus.num_blank:,} blank sentences are left out" if corpus.num_blank else ""
+        skipped = f"; left out as blank: {corpus.num_blank:,}" if corpus.num_blank else ""
         print(
             f"{args.output_file}: {len(kept):,} of {len(corpus.texts):,} sentences are kept"
             + skipped,

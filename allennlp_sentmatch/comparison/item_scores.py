@@ -128,8 +128,9 @@ def answer_scores(outputs: Sequence[Output]) -> dict[str, list[float]]:
 
 
 def outputs_of(model: Model, instances: list[Instance]) -> list[Output]:
-    """Return the model's readable output for each instance."""
+    """Return the model's readable output for each instance, without the loss of a batch."""
     outputs: list[Output] = []
+    model._warn_for_unseparable_batches.add("loss")
     for start in range(0, len(instances), BATCH_SIZE):
         batch = instances[start : start + BATCH_SIZE]
         outputs += model.forward_on_instances(batch)

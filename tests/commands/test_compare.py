@@ -82,7 +82,9 @@ def test_the_data_are_missing(allennlp, called):
         allennlp("compare", "a_1", "--with", "b_1")
 
 
-def test_an_archive_has_no_difference_from_itself(allennlp, small_archive, fixtures, capsys):
+def test_an_archive_has_no_difference_from_itself(
+    allennlp, small_archive, fixtures, capsys, caplog
+):
     data = fixtures / "quick_start" / "test.tsv"
     allennlp("compare", small_archive, "--with", small_archive, data)
     (report,) = compare_archives([small_archive], [[small_archive]], str(data))
@@ -90,3 +92,4 @@ def test_an_archive_has_no_difference_from_itself(allennlp, small_archive, fixtu
     assert report["p"] == 1
     assert report["test"] == "McNemar"
     assert f"accuracy, {report['items']} items" in capsys.readouterr().out
+    assert "Encountered the loss key" not in caplog.text

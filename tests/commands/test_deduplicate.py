@@ -123,7 +123,7 @@ def test_blank_sentences_are_skipped_on_demand(allennlp, tmp_path, capsys):
     (tmp_path / "s.txt").write_text("How do I pay?\n\nWho pays?\n \n")
     allennlp("deduplicate", tmp_path / "s.txt", tmp_path / "k.txt", "--skip-blank")
     assert (tmp_path / "k.txt").read_text() == "How do I pay?\nWho pays?\n"
-    assert "2 of 2 sentences are kept; 2 blank sentences are left out" in capsys.readouterr().out
+    assert "2 of 2 sentences are kept; left out as blank: 2" in capsys.readouterr().out
 
 
 def test_rows_with_a_blank_cell_are_skipped_on_demand(allennlp, tmp_path):
