@@ -25,7 +25,7 @@ import torch
 
 from allennlp_sentmatch import PairClassifier, SentenceEncoder
 from allennlp_sentmatch.corpora.duplicates import CANDIDATE_COSINE, find_duplicates
-from allennlp_sentmatch.corpora.opposites import OppositeWords
+from allennlp_sentmatch.corpora.turned_texts import TurnedTexts
 from allennlp_sentmatch.corpora.word_comparison import decisive_words
 from allennlp_sentmatch.standalone.vectors import normalized
 from benchmarks.changed_words import of_the_same_meaning, turned
@@ -73,7 +73,7 @@ def by_all_pairs(texts: list[str], vectors: Any) -> list[tuple[int, int]]:
     """Return the removed texts, each with the kept one, from the cosines of all pairs."""
     vectors = normalized(vectors).astype(numpy.float64)
     words = [decisive_words(text) for text in texts]
-    opposites = OppositeWords([one.poles for one in words])
+    turned = TurnedTexts([one.words for one in words], [one.poles for one in words])
     removed: dict[int, int] = {}
     for start in range(0, len(texts), 500):
         products = vectors[start : start + 500] @ vectors[: start + 500].T
@@ -85,7 +85,7 @@ def by_all_pairs(texts: list[str], vectors: Any) -> list[tuple[int, int]]:
                 for i in near
                 if i not in removed
                 and words[i].must_be_equal == words[number].must_be_equal
-                and not opposites.exclude(numpy.array([i]), numpy.array([number]))[0]
+                and not turned.exclude(numpy.array([i]), numpy.array([number]))[0]
             ]
             if kept:
                 removed[number] = max(kept, key=lambda i: (row[i], -i))
@@ -128,11 +128,11 @@ def pairs_of(data: Path, texts: list[str]) -> dict[str, tuple[bool, list[tuple[s
 
 def same_words(pairs: list[tuple[str, str]]) -> Any:
     """Return whether the words of P pairs permit duplicates, (P,)."""
-    words = [[decisive_words(text) for text in pair] for pair in pairs]
-    equal = [first.must_be_equal == second.must_be_equal for first, second in words]
-    opposites = OppositeWords([one.poles for pair in words for one in pair])
+    words = [decisive_words(text) for pair in pairs for text in pair]
+    equal = [one.must_be_equal == two.must_be_equal for one, two in zip(words[::2], words[1::2])]
+    turned = TurnedTexts([one.words for one in words], [one.poles for one in words])
     first = numpy.arange(0, 2 * len(pairs), 2)
-    return numpy.array(equal) & ~opposites.exclude(first, first + 1)
+    return numpy.array(equal) & ~turned.exclude(first, first + 1)
 
 
 def main() -> None:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Optional
 
-from allennlp_sentmatch.corpora.word_comparison import FUNCTION_WORDS, words_in_digits
+from allennlp_sentmatch.corpora.turned_texts import FUNCTION_WORDS
+from allennlp_sentmatch.corpora.word_comparison import decisive_words
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,8 @@ class Deduplication:
 
 def _certainty(duplicate: Duplicate) -> tuple[int, int, float]:
     """Return a sort key for how certain a duplicate is; see `doubtful_first`."""
-    removed = set(words_in_digits(duplicate.text))
-    kept = set(words_in_digits(duplicate.kept_text))
+    removed = set(decisive_words(duplicate.text).words)
+    kept = set(decisive_words(duplicate.kept_text).words)
     differing = [removed - kept, kept - removed]
     num_with_content = sum(bool(words - FUNCTION_WORDS) for words in differing)
     num_differing = sum(map(len, differing))

@@ -10,8 +10,8 @@ from allennlp_sentmatch.corpora.deduplication import Deduplication, Duplicate
 from allennlp_sentmatch.corpora.encoder_sources import EncoderLike
 from allennlp_sentmatch.corpora.encoders import ClassifiesPairs
 from allennlp_sentmatch.corpora.near_texts import NearPairs, NearTexts, nearest_pairs
-from allennlp_sentmatch.corpora.opposites import OppositeWords
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.corpora.turned_texts import TurnedTexts
 from allennlp_sentmatch.corpora.word_comparison import decisive_words
 from allennlp_sentmatch.files.folders import errors_name
 from allennlp_sentmatch.files.progress import progress_bar, showing_progress
@@ -222,7 +222,7 @@ class _Compared(NamedTuple):
 
     vectors: FloatArray
     """(N, E), normalized."""
-    opposites: OppositeWords
+    turned: TurnedTexts
     """Tells which texts exclude each other."""
     groups: list[list[int]]
     """The numbers of the texts that are compared with each other."""
@@ -248,7 +248,7 @@ def _encoded(
             progress.update(len(block))
     if not compare_words:
         known = [number for number, text in enumerate(texts) if text not in unknown]
-        return _Compared(vectors, OppositeWords([()] * len(texts)), [known])
+        return _Compared(vectors, TurnedTexts([()] * len(texts), [()] * len(texts)), [known])
     decisive = [decisive_words(text) for text in texts]
     unread = _unknown_words(encoder, texts)
     groups: dict[Any, list[int]] = {}
@@ -256,8 +256,8 @@ def _encoded(
         if text not in unknown:
             key = decisive[number].must_be_equal, unread[number]
             groups.setdefault(key, []).append(number)
-    opposites = OppositeWords([one.poles for one in decisive])
-    return _Compared(vectors, opposites, list(groups.values()))
+    turned = TurnedTexts([one.words for one in decisive], [one.poles for one in decisive])
+    return _Compared(vectors, turned, list(groups.values()))
 
 
 def _unknown_words(encoder: SentenceEncoder, texts: Sentences) -> list[frozenset[str]]:
@@ -276,7 +276,7 @@ class _Search:
         """For the number of each removed text, the number of the kept text and the score."""
         self._rule = rule
         self._numbered = numbered
-        self._near = NearTexts(compared.vectors, rule.least_cosine, compared.opposites)
+        self._near = NearTexts(compared.vectors, rule.least_cosine, compared.turned)
 
     def compare(self, members: Sequence[int], progress: Any) -> None:
         """Compare the texts of a group, whose numbers ascend."""

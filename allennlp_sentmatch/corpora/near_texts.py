@@ -10,7 +10,7 @@ import numpy
 import torch
 
 from allennlp_sentmatch.array_types import FloatArray, IntArray
-from allennlp_sentmatch.corpora.opposites import OppositeWords
+from allennlp_sentmatch.corpora.turned_texts import TurnedTexts
 from allennlp_sentmatch.standalone.vectors import cosines
 
 BLOCK_SIZE = 8192  # vectors that are shortened at a time
@@ -37,10 +37,10 @@ class NearTexts:
     a product of short vectors (p, |r|), which excludes most pairs.
     """
 
-    def __init__(self, vectors: FloatArray, least: float, opposites: OppositeWords) -> None:
+    def __init__(self, vectors: FloatArray, least: float, turned: TurnedTexts) -> None:
         self._vectors = vectors
         self._least = least
-        self._opposites = opposites
+        self._turned = turned
         self._short = _short_vectors(vectors)
 
     def pairs(self, block: IntArray, pool: IntArray, count: int) -> NearPairs:
@@ -73,7 +73,7 @@ class NearTexts:
         """
         near = cosines(self._vectors[texts], self._vectors[earlier])
         chosen = numpy.flatnonzero((near >= self._least) & (earlier < texts))
-        excluded = self._opposites.exclude(texts[chosen], earlier[chosen])
+        excluded = self._turned.exclude(texts[chosen], earlier[chosen])
         chosen = chosen[~excluded]
         return numpy.rec.fromarrays([texts[chosen], earlier[chosen], near[chosen]], PAIR)
 

@@ -39,11 +39,13 @@ PARTS |= {"half": 2, "halves": 2}
 
 _MULTIPLES = {
     "twice": "2 time", "thrice": "3 time",
-    "double": "2-fold", "doubles": "2-fold", "doubled": "2-fold", "doubling": "2-fold",
-    "triple": "3-fold", "triples": "3-fold", "tripled": "3-fold", "tripling": "3-fold",
-    "treble": "3-fold", "trebles": "3-fold", "trebled": "3-fold", "trebling": "3-fold",
-    "quadruple": "4-fold", "quadruples": "4-fold", "quadrupled": "4-fold",
+    "double": "2 fold", "doubles": "2 fold", "doubled": "2 fold", "doubling": "2 fold",
+    "triple": "3 fold", "triples": "3 fold", "tripled": "3 fold", "tripling": "3 fold",
+    "treble": "3 fold", "trebles": "3 fold", "trebled": "3 fold", "trebling": "3 fold",
+    "quadruple": "4 fold", "quadruples": "4 fold", "quadrupled": "4 fold",
+    "halve": "1/2", "halved": "1/2", "halving": "1/2",
 }  # fmt: skip
+_MULTIPLES |= {f"{word}fold": f"{value} fold" for word, value in SMALL.items()}
 
 # Each unit with its other spellings, except "s" and "in", which are also other words.
 _UNITS_WITH_SPELLINGS = """
@@ -61,7 +63,14 @@ acre acres
 hectare hectares ha
 sqm
 sqft
-mcg microgram micrograms µg μg
+mcg microgram micrograms µg μg ug
+ng nanogram nanograms
+drop drops
+tablet tablets pill pills
+capsule capsules
+puff puffs
+dose doses
+meq
 mg milligram milligrams
 g gram grams gramme grammes
 kg kilo kilos kilogram kilograms kgs
@@ -72,7 +81,8 @@ ml milliliter milliliters millilitre millilitres
 cl centiliter centiliters centilitre centilitres
 dl deciliter deciliters decilitre decilitres
 l liter liters litre litres
-gallon gallons
+gallon gallons gal
+barrel barrels bbl
 quart quarts
 pint pints
 cup cups
@@ -102,8 +112,24 @@ nok
 dkk
 zloty zlotys pln
 peso pesos mxn
-ruble rubles rouble roubles rub
-krw
+ruble rubles rouble roubles rub ₽
+krw ₩
+baht thb ฿
+lira liras ₺
+hryvnia uah ₴
+dirham dirhams aed
+riyal riyals sar
+shekel shekels ils ₪
+naira ngn ₦
+ringgit myr
+rupiah idr
+dong vnd ₫
+shilling shillings kes
+twd
+₱
+pence
+bitcoin bitcoins btc ₿
+eth
 rand zar
 reais brl
 cad
@@ -123,6 +149,8 @@ mb megabyte megabytes
 gb gigabyte gigabytes
 tb terabyte terabytes
 pb petabyte petabytes
+mib
+gib
 kbit kbits kilobit kilobits
 mbit mbits megabit megabits
 gbit gbits gigabit gigabits
@@ -153,6 +181,20 @@ kva
 wh
 kwh
 mwh
+gwh
+twh
+ah
+ev
+btu
+uf µf μf
+nf
+pf
+mmhg
+mpg
+fps
+dpi
+px pixel pixels
+mp megapixel megapixels
 hp horsepower
 joule joules
 kj kilojoule kilojoules
@@ -176,6 +218,7 @@ mol mole moles
 mmol
 iu
 ppm
+ppb
 calorie calories cal
 kcal
 am
@@ -183,16 +226,19 @@ pm
 bc bce
 ad ce
 time times
+fold
 """
 UNITS = {
     spelling: line.split()[0]
     for line in _UNITS_WITH_SPELLINGS.strip().splitlines()
     for spelling in line.split()
 }
-CURRENCIES = {
-    "$", "£", "€", "¥", "₹", "¢", "rs", "usd", "eur", "gbp", "inr", "aud", "brl", "cad", "chf",
-    "cny", "dkk", "hkd", "jpy", "krw", "mxn", "nok", "nzd", "pln", "rub", "sek", "sgd", "zar",
-}  # fmt: skip
+_CURRENCIES = """
+$ £ € ¥ ₹ ¢ ₩ ₽ ₺ ₴ ₦ ₱ ₫ ฿ ₪ ₿ aed aud brl cad chf cny dkk eur gbp hkd idr ils inr jpy kes krw mxn
+myr ngn nok nzd pln rs rub sar sek sgd thb twd uah usd vnd zar
+"""
+CURRENCIES = set(_CURRENCIES.split())
+"""Signs and words before an amount."""
 POWERS = {"square": "square", "sq": "square", "cubic": "cubic", "cu": "cubic"}
 """Words before a unit of length that make it a unit of area or volume."""
 TEMPERATURES = {"celsius", "fahrenheit"}
@@ -207,18 +253,19 @@ _ROMAN_ONES = ["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"]
 _ROMAN = {"x" * (value // 10) + _ROMAN_ONES[value % 10]: value for value in range(1, 40)}
 ROMAN_LETTERS = {letter: _ROMAN.pop(letter) for letter in "ivx"}
 del _ROMAN["xx"]  # kisses are more frequent than twenty
-NUMBERED = {
-    "act", "appendix", "chapter", "charles", "edward", "elizabeth", "francis", "george", "henry",
-    "james", "louis", "napoleon", "nicholas", "phase", "philip", "richard", "schedule", "stage",
-    "tier", "title", "type", "volume", "war", "william",
-}  # fmt: skip
+_BEFORE_ROMAN_LETTER = """
+act appendix chapter charles edward elizabeth francis george henry james louis napoleon nicholas
+phase philip richard schedule stage tier title type volume war william
+"""
+NUMBERED = frozenset(_BEFORE_ROMAN_LETTER.split())
 """Words after which a letter is a Roman numeral."""
 
 BEFORE_PRONOUN = {
-    "another", "any", "can", "could", "does", "each", "every", "if", "is", "should", "some", "that",
-    "the", "this", "which", "would",
+    "another", "any", "can", "could", "do", "does", "each", "every", "how", "if", "is", "should",
+    "some", "that", "the", "this", "what", "when", "where", "which", "why", "would",
 }  # fmt: skip
-"""Words after which "one" is a pronoun."""
+AFTER_PRONOUN = {"can", "could", "may", "might", "must", "of", "s", "should", "would"}
+"""Words after which, and before which, "one" is a pronoun."""
 
 SINGLE_WORDS = {word: word for word in (*_MANY, *PARTS)}
 SINGLE_WORDS |= {"half": "1/2", "halves": "1/2", **_MULTIPLES}

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import NamedTuple, Optional
 
 from allennlp_sentmatch.corpora.number_words import (
+    AFTER_PRONOUN,
     ATTACHED_SCALES,
     BEFORE_PRONOUN,
     BEFORE_SECOND,
@@ -205,7 +206,7 @@ class _NumberReader:
         following = self._word(1)
         if self._word() != "one" or following in SCALES or following in PARTS:
             return False
-        return self._word(-1) in BEFORE_PRONOUN or following in ("of", "s")
+        return self._word(-1) in BEFORE_PRONOUN or following in AFTER_PRONOUN
 
     def _is_time(self) -> bool:
         """Return whether the word is the unit "second", as in "every second"."""

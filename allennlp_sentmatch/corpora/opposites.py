@@ -5,8 +5,7 @@ change. An encoder gives such sentences nearly the same vector.
 
 In the tables below, a line is an axis, and `|` separates its poles, whose words mean nearly the
 same. An underscore joins the words of a phrase. In `_MONTHS` and `_WEEKDAYS`, which are one axis
-each, a word in parentheses is a month or a day only in some contexts. `_PREFIXED` has words with
-the prefix that gives the opposite: "available:un" is the axis "available | unavailable".
+each, a word in parentheses is a month or a day only in some contexts.
 """
 
 from collections.abc import Sequence
@@ -22,12 +21,13 @@ forward forwards | backward backwards
 up upward upwards upstairs uphill | down downward downwards downstairs downhill
 upper | lower
 top | bottom
-above over | below under beneath underneath
+above | below beneath underneath
 in inside indoors indoor within internal internally | outside outdoors outdoor external externally
 in into | out
 on onto | off
 left leftmost | right rightmost
 north northern | south southern | east eastern | west western
+northeast northeastern | northwest northwestern | southeast southeastern | southwest southwestern
 toward towards | away_from
 to into | from
 horizontal horizontally | vertical vertically
@@ -49,7 +49,8 @@ minute minutes | hour hours hourly | day days daily | week weeks weekly | month 
 year years yearly annual annually | month months monthly | week weeks weekly | day days daily
 weekday weekdays | weekend weekends
 winter | spring | summer | autumn
-since | until till
+until till | after since from
+ago | in from_now
 old older oldest | young younger youngest
 old older oldest | new newer newest
 ancient | modern
@@ -60,14 +61,15 @@ start starts started starting begin begins began | stop stops stopped stopping e
 
 _QUANTITY = """
 all every everyone everybody everything everywhere | some someone somebody \
-something somewhere several | many much numerous | few | most
+something somewhere several | many much numerous | few | most | none nobody nothing nowhere
 both | either
 much | little
 more | less fewer
 most | least
 maximum max maximal | minimum min minimal
 majority | minority
-at_least or_more over | at_most up_to or_less or_fewer
+at_least or_more over above more_than | at_most up_to or_less or_fewer under below less_than \
+fewer_than
 only solely exclusively | also
 single | double | triple | multiple
 alone | together
@@ -77,7 +79,8 @@ major | minor
 primary main | secondary
 simple | complex complicated
 public | private
-male males | female females
+male males man men boy boys husband husbands father fathers boyfriend | female females woman women \
+girl girls wife wives mother mothers girlfriend
 wet | dry
 dark darker | light lighter bright brighter
 full fully | empty
@@ -99,9 +102,13 @@ hard harder | soft softer
 cheap cheaper cheapest | expensive
 rich richer richest | poor poorer poorest
 loud loudly | quiet quietly
-increase increases increased increasing | decrease decreases decreased decreasing
-increase increases increased increasing | reduce reduces reduced reducing
-rise rises rose rising | fall falls fell falling
+increase increases increased increasing raise raises raised raising rise rises rose rising \
+grow grows grew growing climb climbs climbed surge surged soar soared | \
+decrease decreases decreased decreasing reduce reduces reduced reducing fall falls fell falling \
+drop drops dropped dropping decline declines declined declining shrink shrinks shrank plunged
+gain gains gained gaining | lose loses lost losing
+improve improves improved improving | worsen worsens worsened worsening
+upgrade upgrades upgraded upgrading | downgrade downgrades downgraded downgrading
 """
 
 _TRUTH = """
@@ -117,26 +124,51 @@ for | against
 with | without
 and | or
 if | unless
-must | may might
+must shall | may might
+required mandatory compulsory obligatory | optional voluntary
 probably possibly maybe perhaps | definitely certainly
 because | although despite
 why | when | where
 open opened opens | close closed closes
 include includes included including | exclude excludes excluded excluding
 add adds added adding | remove removes removed removing
-allow allows allowed allowing | prevent prevents prevented forbid forbids forbidden
-accept accepts accepted | reject rejects rejected refuse refuses refused
+allow allows allowed allowing permit permits permitted permitting | prevent prevents prevented \
+forbid forbids forbidden prohibit prohibits prohibited ban bans banned
+accept accepts accepted approve approves approved | reject rejects rejected refuse refuses refused \
+decline declines declined deny denies denied
+admit admits admitted | deny denies denied
 presence present | absence absent
 enable enables enabled enabling | disable disables disabled disabling
-install installs installed installing | uninstall uninstalls uninstalled uninstalling
-subscribe subscribes subscribed subscribing | unsubscribe unsubscribes unsubscribed unsubscribing
-activate activates activated activating | deactivate deactivates deactivated deactivating
 encrypt encrypts encrypted encrypting | decrypt decrypts decrypted decrypting
 upload uploads uploaded uploading | download downloads downloaded downloading
 import imports imported importing | export exports exported exporting
 inbound incoming | outbound outgoing
 win wins won winning | lose loses lost losing
 buy buys bought buying | sell sells sold selling
+buyer buyers | seller sellers
+borrow borrows borrowed borrowing | lend lends lent lending
+borrower borrowers | lender lenders
+landlord landlords | tenant tenants
+send sends sent sending | receive receives received receiving
+sender senders | recipient recipients receiver receivers
+deposit deposits deposited | withdraw withdraws withdrew withdrawal
+arrive arrives arrived arrival | depart departs departed departure
+push pushes pushed | pull pulls pulled
+pause pauses paused | resume resumes resumed
+hide hides hidden | show shows shown
+input inputs | output outputs
+entrance entry | exit
+debit | credit
+profit profits | loss losses
+ascending | descending
+superior | inferior
+inclusive | exclusive
+guilty | innocent
+alive | dead
+acute | chronic
+benign | malignant
+domestic | international
+pro | anti
 """
 
 _MONTHS = """
@@ -148,24 +180,6 @@ _WEEKDAYS = """
 monday mondays mon | tuesday tuesdays tue tues | wednesday wednesdays (wed) |
 thursday thursdays thu thur thurs | friday fridays fri | saturday saturdays (sat) |
 sunday sundays (sun)
-"""
-
-_PREFIXED = """
-acceptable:un affected:un armed:un available:un aware:un certain:un changed:un clear:un
-comfortable:un common:un conscious:un employed:un equal:un expected:un fair:un familiar:un
-fortunate:un fortunately:un happy:un healthy:un important:un intended:un known:un like:un likely:un
-limited:un lock:un married:un necessary:un official:un paid:un pleasant:un popular:un protected:un
-readable:un realistic:un reasonable:un related:un reliable:un restricted:un safe:un satisfied:un
-stable:un successful:un successfully:un supported:un used:un usual:un usually:un vaccinated:un
-wanted:un willing:un
-active:in adequate:in appropriate:in capable:in complete:in consistent:in dependent:in direct:in
-directly:in edible:in effective:in efficient:in experienced:in formal:in significant:in
-sufficient:in visible:in
-mature:im moral:im mortal:im patient:im perfect:im polite:im proper:im
-legal:il legally:il literate:il logical:il
-rational:ir regular:ir relevant:ir responsible:ir reversible:ir
-advantage:dis advantages:dis agree:dis appear:dis connect:dis honest:dis like:dis respect:dis
-similar:dis symmetric:a linear:non
 """
 
 _DATES = {"may", "march", "mar", "wed", "sat", "sun"}
@@ -180,32 +194,33 @@ _MOST_COUNTED = 100  # how many poles of a text are counted
 
 
 def _table() -> tuple[dict[str, list[int]], list[int], Array]:
-    """Return the poles of each word, the axis of each pole, and the first pole of each axis."""
+    """Return the poles of each word, the place of each pole in `poles_of`, and the first pole of
+    each axis.
+    """
     lists = (_PLACE, _TIME, _QUANTITY, _TRUTH)
     axes = [axis for one in lists for axis in one.strip().splitlines()]
-    axes += [" ".join(one.split()) for one in (_MONTHS, _WEEKDAYS)]
-    for stem, prefix in (word.split(":") for word in _PREFIXED.split()):
-        axes.append(f"{stem} | {prefix}{stem}")
+    dates = [" ".join(one.split()) for one in (_MONTHS, _WEEKDAYS)]
     poles: dict[str, list[int]] = {}
-    axis_of: list[int] = []
+    places: list[int] = []
     starts = []
-    for axis, line in enumerate(axes):
-        starts.append(len(axis_of))
-        for pole in line.split(" | "):
-            for word in pole.split():
-                poles.setdefault(word, []).append(len(axis_of))
-            axis_of.append(axis)
-    return poles, axis_of, numpy.array(starts)
+    for line in [*axes, *dates]:
+        start = len(places)
+        starts.append(start)
+        for pole, side in enumerate(line.split(" | "), start):
+            for word in side.split():
+                poles.setdefault(word, []).append(pole)
+            places.append(start if line in dates else pole)
+    return poles, places, numpy.array(starts)
 
 
-_POLES, _AXIS_OF, _STARTS = _table()
+POLES, _PLACES, _STARTS = _table()
 _PHRASES: dict[str, list[list[str]]] = {}
-for _phrase in (word.split("_") for word in _POLES if "_" in word):
+for _phrase in (word.split("_") for word in POLES if "_" in word):
     _PHRASES.setdefault(_phrase[0], []).append(_phrase)
 
 
 def poles_of(words: Sequence[str]) -> tuple[int, ...]:
-    """Return the poles in a sentence, by their axes and, within an axis, by their order.
+    """Return the poles in a sentence, sorted, but months and weekdays in the order of the sentence.
 
     A pole is one side of an axis, as a number; `words` are `words_of` the sentence.
     """
@@ -220,9 +235,9 @@ def poles_of(words: Sequence[str]) -> tuple[int, ...]:
         elif word in _PHRASES:
             for phrase in _PHRASES[word]:
                 if lower[position : position + len(phrase)] == phrase:
-                    found += _POLES["_".join(phrase)]
-        found += _POLES.get(word, ())
-    return tuple(sorted(found, key=_AXIS_OF.__getitem__))
+                    found += POLES["_".join(phrase)]
+        found += POLES.get(word, ())
+    return tuple(sorted(found, key=_PLACES.__getitem__))
 
 
 def _is_date(words: Sequence[str], lower: Sequence[str], position: int) -> bool:
@@ -243,7 +258,7 @@ class OppositeWords:
 
     They do if each text has one pole of an axis more often than the other text: a word was replaced
     by its opposite. Words that only one text has do not count. They also do if they have the same
-    poles in another order ("from Monday to Friday", "from Friday to Monday").
+    months or weekdays in another order ("from Monday to Friday", "from Friday to Monday").
 
     # Parameters
 
@@ -254,7 +269,7 @@ class OppositeWords:
     def __init__(self, poles: Sequence[tuple[int, ...]]) -> None:
         kinds: dict[tuple[int, ...], int] = {(): 0}
         self._kinds = numpy.array([kinds.setdefault(one, len(kinds)) for one in poles])  # (N,)
-        self._counts = numpy.zeros((len(kinds), len(_AXIS_OF)), numpy.int8)
+        self._counts = numpy.zeros((len(kinds), len(_PLACES)), numpy.int8)
         for row, kind in enumerate(kinds):
             for pole in kind[:_MOST_COUNTED]:
                 self._counts[row, pole] += 1

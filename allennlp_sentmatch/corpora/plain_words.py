@@ -2,8 +2,9 @@
 
 "I don&#39;t pay at 9 a.m." has the words "I", "do", "not", "pay", "at", "9" and "am". "is n't",
 "isn 't", "isnt", "is'nt" and "isnot" are "is not", with any kind of apostrophe. "no one" is
-"nobody", "w/o" is "without", and "no. 5" is "number 5", which negates nothing. 5'10" is "5 feet 10
-inches", "-$5" is "$-5", and "5 Mb" has megabits, unlike "5 MB" and "5 mb".
+"nobody", "w/o" and "with no" are "without", "yet to" is "not yet", and "or not" is left out.
+"no. 5" is "number 5", and "May 5th" is "May 5". 5'10" is "5 feet 10 inches", "-$5" is "$-5", and
+"5 Mb" has megabits, unlike "5 MB" and "5 mb".
 """
 
 import re
@@ -41,11 +42,25 @@ _SHORT_NOT = re.compile(
 )
 # Checked first, since most texts have none.
 _END_OF_SHORT_NOT = re.compile(r"[nN](?: ?'? ?|[;,\"oO])[tT]\b")
-_WITHOUT = re.compile(r"\bw/o(?:ut)?\b", re.IGNORECASE)
+_WITHOUT = re.compile(r"\b(?:w/o(?:ut)?|with no)\b", re.IGNORECASE)
+_OR_NOT = re.compile(r"\b(?:why )?or (?:why )?not\b", re.IGNORECASE)  # negates nothing
+_NOT_YET = re.compile(r"\byet to\b", re.IGNORECASE)  # as in "has yet to arrive"
+_EVERY_OTHER = re.compile(
+    r"\bevery other (?=\w*day|night|week|month|year|hour|minute)", re.IGNORECASE
+)
+_MONTH = (
+    "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
+    "sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+_DAY_OF_MONTH = re.compile(
+    rf"\b({_MONTH}\.? \d{{1,2}})(?:st|nd|rd|th)\b"
+    rf"|\b(\d{{1,2}})(?:st|nd|rd|th)(?= (?:of )?{_MONTH}\b)",
+    re.IGNORECASE,
+)
 _NO_ONE = re.compile(r"\bno[ -]?one\b", re.IGNORECASE)
 _DOLLARS = {
     "A": "aud", "AU": "aud", "C": "cad", "CA": "cad", "HK": "hkd", "NZ": "nzd", "R": "brl",
-    "S": "sgd", "SG": "sgd", "US": "usd",
+    "S": "sgd", "SG": "sgd", "US": "usd", "NT": "twd", "MX": "mxn",
 }  # fmt: skip
 _NAMED_DOLLAR = re.compile(rf"\b({'|'.join(_DOLLARS)})\$ ?(?=\d)")
 _DECADE = re.compile(r"'(?=\d\ds\b)|(?<=\d0)'(?=s\b)")  # as in "'90s" and "1930's"
@@ -79,9 +94,9 @@ _HALF_OF_DAY = re.compile(r"(?:\b([ap])\. ?m\b|(?<=\d) ?([ap])\.? ?m\b)\.?", re.
 
 _WORD = re.compile(
     r"(?:(?<![\w.])(?:-\.?|\.)(?=\d))?"  # the sign or the point of "-5", "-.5" and ".5"
-    r"\w+(?:[.,]\d+)*"
+    r"\w+(?:(?<=\d)[.,]\d+)*"  # "Rs.500" is two words
     r"(?:\+\+(?!\w)|[+#](?![\w+#])|(?<=\b[A-Z])-(?=[\s,.;:!?)]|$))?"  # the sign of "C#" and "A-"
-    r"|[$€£¥₹¢%+*/\u00d7\u00f7=<>^\u2264\u2265\u2260]"
+    r"|[$€£¥₹¢₩₽₺₴₦₱₫฿₪₿%+*/\u00d7\u00f7=<>^\u2264\u2265\u2260]"
 )
 
 
@@ -129,7 +144,10 @@ def _written_out(text: str) -> str:
     text = _NEGATIVE_MONEY.sub(r"\1-", _DEGREE.sub(" ", text))
     if "'" in text or '"' in text:
         text = _LENGTH.sub(_length, _FEET_AND_INCHES.sub(_feet_and_inches, text))
-    text = _NO_ONE.sub("nobody", _WITHOUT.sub("without", text))
+    text = _WITHOUT.sub("without", _NO_ONE.sub("nobody", text))
+    text = _NOT_YET.sub("not yet", _OR_NOT.sub(" ", text))
+    text = _EVERY_OTHER.sub("every second ", text)
+    text = _DAY_OF_MONTH.sub(lambda found: found[1] or found[2], text)
     text = _DECADE.sub("", _NUMBER_SIGN.sub("number ", text))
     return _HALF_OF_DAY.sub(_half_of_day, _FULL_HOUR.sub("", text))
 

@@ -7,6 +7,7 @@ to find the change in hundreds of features. These features are few, and for Engl
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from math import log1p
+from sys import intern
 from typing import Any, NamedTuple, Optional
 
 import numpy
@@ -14,50 +15,42 @@ from torch import Tensor
 
 from allennlp_sentmatch.array_types import FloatArray
 from allennlp_sentmatch.corpora.numerals import FIRST, with_numbers
-from allennlp_sentmatch.corpora.opposites import OppositeWords, poles_of
+from allennlp_sentmatch.corpora.opposites import poles_of
 from allennlp_sentmatch.corpora.plain_words import words_of
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
+from allennlp_sentmatch.corpora.turned_texts import FUNCTION_WORDS, TurnedTexts
 
 WORD_ORDERS = ("ordered", "unordered", None)
 """The uses of the features of words: by the order of the sentences, regardless of it, or none."""
 
 NUM_COMPARED = 12  # the number of features of `compare_words`
 
-_NEGATIONS = {
-    "barely", "dunno", "fail", "failed", "failing", "fails", "hardly", "impossible", "lack",
-    "lacked", "lacking", "lacks", "neither", "never", "no", "nobody", "non", "none", "nor", "not",
-    "nothing", "nowhere", "scarcely", "unable", "without",
-}  # fmt: skip
-FUNCTION_WORDS = {
-    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be",
-    "because", "been", "before", "being", "both", "but", "by", "can", "could", "did", "do",
-    "does", "during", "each", "for", "from", "had", "has", "have", "he", "her", "here", "him",
-    "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "may", "me", "might",
-    "more", "most", "must", "my", "of", "off", "on", "onto", "or", "other", "our", "out",
-    "over", "own", "shall", "she", "should", "so", "some", "such", "than", "that", "the",
-    "their", "them", "then", "there", "these", "they", "this", "those", "through", "to", "too",
-    "under", "until", "up", "us", "very", "was", "we", "were", "what", "when", "where", "which",
-    "while", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
-}  # fmt: skip
+_NEGATING_WORDS = """
+barely dunno fail failed failing fails hardly impossible lack lacked lacking lacks neither never no
+nobody non none nor not nothing nowhere scarcely unable without
+"""
+_NEGATIONS = frozenset(_NEGATING_WORDS.split())
 _FIRST = numpy.array([0])
 _SECOND = numpy.array([1])
 _SIGNS = "+#-"
 _LETTERS = set("bcdefghjklmnopqrvwxyz")  # without marks that are words or parts of words
-_NAMED_BY_LETTER = {
-    "annex", "apartment", "appendix", "area", "article", "block", "box", "building", "case",
-    "category", "chapter", "class", "clause", "column", "corridor", "drug", "entrance", "exhibit",
-    "exit", "figure", "flat", "form", "gate", "grade", "group", "hall", "hangar", "hepatitis",
-    "house", "influenza", "item", "level", "line", "lot", "mark", "method", "model", "module",
-    "option", "page", "paragraph", "part", "phase", "plan", "platform", "point", "product",
-    "question", "ring", "room", "route", "row", "sample", "school", "section", "sector", "series",
-    "size", "stage", "step", "strain", "table", "team", "terminal", "test", "tower", "track",
-    "type", "unit", "variant", "version", "vitamin", "ward", "wing", "zone",
-}  # fmt: skip
+_BEFORE_LETTER = """
+annex apartment appendix area article block box building case category chapter class clause column
+corridor drug entrance exhibit exit figure flat form gate grade group hall hangar hepatitis house
+influenza item level line lot mark method model module option page paragraph part phase plan
+platform point product question ring room route row sample school section sector series size stage
+step strain table team terminal test tower track type unit variant version vitamin ward wing zone
+"""
+_NAMED_BY_LETTER = frozenset(_BEFORE_LETTER.split())
 
 
 class DecisiveWords(NamedTuple):
-    """Words that change the meaning of a text, although its vector hardly shows it."""
+    """The words of a text, and those that change its meaning, which its vector hardly shows."""
 
+    words: tuple[str, ...]
+    """All words, in lower case and with numbers in digits; a number and its unit are two of them,
+    and marks are left out.
+    """
     negations: int
     """The number of negations in the text."""
     numbers: tuple[str, ...]
@@ -75,35 +68,22 @@ class DecisiveWords(NamedTuple):
         return self.negations, self.numbers, self.signs
 
 
-def decisive_words(text: str) -> DecisiveWords:
-    """Return the words that decide what a text means."""
-    return _read(text)[1]
-
-
-def words_in_digits(text: str) -> list[str]:
-    """Return the words of a text, in lower case and with its numbers in digits."""
-    return list(_read(text)[0])
-
-
 @lru_cache(maxsize=2)  # a question is kept while it is compared with each of its answers
-def _read(text: str) -> tuple[tuple[str, ...], DecisiveWords]:
-    """Return the words in lower case, with numbers in digits, and the decisive words.
-
-    A number and its unit are two of the words, and marks are left out.
-    """
+def decisive_words(text: str) -> DecisiveWords:
+    """Return the words of a text, and those that decide what it means."""
     plain = words_of(text)
     read = with_numbers(plain)
     words = [word.text for word in read]
-    decisive = DecisiveWords(
+    # A number and its unit are two words, since another sentence may have only one of them.
+    parts = [part for word in words for part in word.split(" ")]
+    return DecisiveWords(
+        words=tuple(intern(part) for part in parts if len(part) > 1 or part.isalnum()),
         negations=sum(word in _NEGATIONS for word in words),
         # Adding "first" hardly changes the meaning, and a word that replaces it is a number.
         numbers=tuple(word.text for word in read if word.is_number and word.text != FIRST),
         signs=tuple(_with_signs(words)),
         poles=poles_of(plain),
     )
-    # A number and its unit are two words, since another sentence may have only one of them.
-    parts = [part for word in words for part in word.split(" ")]
-    return tuple(part for part in parts if len(part) > 1 or part.isalnum()), decisive
 
 
 def _with_signs(words: list[str]) -> Iterator[str]:
@@ -124,8 +104,10 @@ def compare_words(first: str, second: str, ordered: bool = True) -> list[float]:
     shares of each sentence's content words that the other one has (2). Two features that belong to
     one sentence each are in the order of the sentences or, unless `ordered`, sorted by size.
     """
-    words, decisive = _read(first)
-    others, other_decisive = _read(second)
+    decisive = decisive_words(first)
+    other_decisive = decisive_words(second)
+    words = decisive.words
+    others = other_decisive.words
     num_turned = _num_turned(decisive, other_decisive)
     features: list[float] = []
     features += _shared(set(words), set(others))
@@ -152,10 +134,11 @@ def _neighbors(words: Sequence[str]) -> set[tuple[str, str]]:
 def _num_turned(first: DecisiveWords, second: DecisiveWords) -> int:
     """Count the differences that give one text the opposite meaning of the other.
 
-    These are the negations that only one of them has, and a word replaced by its opposite.
+    These are the negations that only one of them has, and a word replaced by its opposite, or two
+    words that have exchanged their places.
     """
     num_negations = abs(first.negations - second.negations)
-    texts = OppositeWords([first.poles, second.poles])
+    texts = TurnedTexts([first.words, second.words], [first.poles, second.poles])
     is_opposite = texts.exclude(_FIRST, _SECOND)[0]
     return num_negations + int(is_opposite)
 

@@ -202,6 +202,8 @@ def test_a_number_or_a_negation_tells_texts_apart(shipped, first, second):
         ("Take the pill before lunch.", "Take the pill after lunch."),
         ("All dogs can swim.", "Some dogs can swim."),
         ("That is the right answer.", "That is the wrong answer."),
+        ("The samples were tested.", "The samples were untested."),
+        ("Book a flight from Paris to London.", "Book a flight from London to Paris."),
     ],
 )
 def test_a_word_turns_the_meaning(shipped, first, second):

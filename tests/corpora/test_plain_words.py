@@ -52,7 +52,9 @@ def test_every_short_form_negates(text):
         ("werent", "were not"), ("hasnt", "has not"), ("mustnt", "must not"),
         ("DONT", "DO not"), ("no one", "nobody"), ("noone", "nobody"),
         ("DIDNOT", "DID not"), ("isnot", "is not"), ("CANNOT", "CAN not"), ("wo'nt", "will not"),
-        ("willnot", "will not"), ("w/o", "without"), ("W/O", "without"), ("w/out", "without"),
+        ("willnot", "will not"), ("with no", "without"), ("have yet to", "have not yet"),
+        ("with no one", "with nobody"), ("w/o", "without"), ("W/O", "without"),
+        ("w/out", "without"),
     ],
 )  # fmt: skip
 def test_a_negated_verb_is_two_words(short, long):
