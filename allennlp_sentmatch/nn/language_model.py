@@ -14,7 +14,7 @@ embeddings, shared with the encoder (Press and Wolf 2017); hence the LSTM has D 
 (Jang et al. 2017); its expected embedding is the input of the next step.
 """
 
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 import torch
 import torch.nn.functional as F
@@ -22,6 +22,7 @@ from torch import Tensor
 
 from allennlp_sentmatch.nn.checks import check_kind, check_positive, integer
 from allennlp_sentmatch.nn.gumbel_softmax import gumbel_noise, straight_through_gumbel_softmax
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter, without_autocast
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
 from allennlp_sentmatch.nn.padding import check_mask
 
@@ -142,7 +143,7 @@ class ConditionalLanguageModel(torch.nn.Module):
         condition = condition.unsqueeze(1).expand(-1, embedded_inputs.size(1), -1)
         # (B, T, D + label_embedding_size + m)
         inputs = torch.cat([embedded_inputs, condition], dim=-1)
-        states, _ = self.decoder(inputs)  # (B, T, D)
+        states, _ = self._run(inputs)  # (B, T, D)
         # The softmax over the vocabulary dominates the cost, so it skips the padding.
         words = mask.nonzero(as_tuple=True)
         # (N, V), for N words that are not padding
@@ -151,6 +152,19 @@ class ConditionalLanguageModel(torch.nn.Module):
         per_word = log_probs.new_zeros(mask.shape).masked_scatter(mask, log_probs)  # (B, T)
         log_likelihood = per_word.sum(dim=1)
         return log_likelihood / mask.sum(dim=1) if average_over_words else log_likelihood
+
+    def _run(self, inputs: Tensor, state: Optional[LSTMState] = None) -> Any:
+        """Run the LSTM over inputs (B, T, D + label_embedding_size + m), from a state.
+
+        Not every torch and CPU can run it under autocast.
+        """
+        inputs = cast_to_parameter(inputs, self.output_bias)
+        before = None
+        if state is not None:
+            hidden, cell = (cast_to_parameter(x, inputs).unsqueeze(0) for x in state)  # (1, B, D)
+            before = (hidden.contiguous(), cell.contiguous())
+        with without_autocast(inputs.device):
+            return self.decoder(inputs, before)
 
     def initial_state(self, latent: Tensor) -> LSTMState:
         """Return the state before the first word: zeros, (B, D)."""
@@ -167,8 +181,7 @@ class ConditionalLanguageModel(torch.nn.Module):
     ) -> tuple[Tensor, LSTMState]:
         """Take one word, (B, D), and return the next word's logits, (B, V), and the new state."""
         inputs = torch.cat([embedded_input, self._condition(latent, labels)], dim=-1)
-        before = tuple(x.unsqueeze(0).contiguous() for x in state)  # (1, B, D) each
-        output, (hidden, cell) = self.decoder(inputs.unsqueeze(1), before)
+        output, (hidden, cell) = self._run(inputs.unsqueeze(1), state)
         logits = F.linear(output.squeeze(1), word_embeddings, self.output_bias)
         return logits, LSTMState(hidden.squeeze(0), cell.squeeze(0))
 

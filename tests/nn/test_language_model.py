@@ -240,3 +240,26 @@ def test_sentences_without_words():
     module, words = generator()
     with pytest.raises(ValueError, match="max_length must be an integer of at least 1; got 0"):
         generate((module, words, torch.zeros(1, 2), None), max_length=0)
+
+
+def test_the_recurrence_stays_in_single_precision_under_autocast():
+    """CPUs without instructions for bfloat16 have no LSTM for it."""
+    module, words = generator()
+    module = module.float()
+    words = words.float()
+    states = []
+    module.decoder.register_forward_hook(lambda _, inputs, outputs: states.append(outputs))
+    tokens = torch.tensor([[A, B, A, A], [B, B, 0, 0]])
+    inputs, targets, mask = teacher_forcing(tokens, tokens >= A, START, END)
+    latent = torch.randn(2, 2)
+
+    def run():
+        embedded = words[inputs]
+        module.log_likelihood(embedded, targets, mask, latent, LABELS[:2], words)
+        state = module.initial_state(latent @ torch.eye(2))  # which autocast narrows
+        module.step(embedded[:, 0], state, latent, LABELS[:2], words)
+
+    run()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        run()
+    torch.testing.assert_close(states[2:], states[:2])
