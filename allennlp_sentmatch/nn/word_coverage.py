@@ -38,7 +38,7 @@ def word_coverage(
     y = at_least_float32(clear_padding(second, mask2))  # (B, T2, D)
     unit_x = F.normalize(x, dim=-1)
     unit_y = F.normalize(y, dim=-1)
-    cosines = unit_x.matmul(unit_y.transpose(1, 2)).clamp(min=0)  # (B, T1, T2)
+    cosines = unit_x.matmul(unit_y.transpose(1, 2)).clamp(0, 1)  # (B, T1, T2)
     share1, lacks1 = _share_and_lacks(x, cosines.amax(2))
     share2, lacks2 = _share_and_lacks(y, cosines.amax(1))
     return torch.stack([share1, share2, lacks1, lacks2], dim=1)

@@ -80,3 +80,11 @@ def test_words_with_opposite_vectors():
 def test_half_precision_is_computed_in_float32():
     words = torch.ones(1, 2, 3, dtype=torch.bfloat16)
     assert figures(words, words).dtype == torch.float32
+
+
+def test_rounding_covers_no_word_more_than_wholly():
+    words = torch.randn(50, 3, 20, generator=torch.Generator().manual_seed(1))
+    mask = torch.ones(50, 3, dtype=torch.bool)
+    shares, lacks = word_coverage(words, words, mask, mask).split(2, dim=1)
+    assert (shares <= 1).all()
+    assert (lacks >= 0).all()
