@@ -55,8 +55,8 @@ class Demo(Serve):
 
         Raise `ValueError` if there is no sentence in that file.
         """
+        from allennlp_sentmatch.serving.host_names import LOCAL_NAMES
         from allennlp_sentmatch.serving.page import parts_of, validation_examples, with_page
-        from allennlp_sentmatch.serving.requests import LOCAL_NAMES
 
         corpus = None
         if args.corpus is not None:

@@ -11,7 +11,8 @@ from allennlp_sentmatch.nn.checks import check_positive
 from allennlp_sentmatch.serving.batch import Batch, Pace
 from allennlp_sentmatch.serving.jobs import Job
 from allennlp_sentmatch.serving.limits import MOST_WORDS, Shape, cost, joined, padded_words
-from allennlp_sentmatch.serving.requests import MAX_BYTES, RequestError
+from allennlp_sentmatch.serving.request_errors import RequestError
+from allennlp_sentmatch.serving.requests import MAX_BYTES
 from allennlp_sentmatch.serving.waiting_request import WaitingRequest
 
 MAX_WAITING = 3 * MAX_BYTES  # the characters that may wait; a single request may have more

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from functools import partial
-from http import HTTPStatus
 from typing import Any, Optional
 
 from allennlp_sentmatch.serving import requests
@@ -71,16 +70,15 @@ class Connection:
 
     def refuse(self) -> None:
         """Close the connection with an answer."""
-        status = HTTPStatus.SERVICE_UNAVAILABLE
         body = json.dumps({"detail": "Too many connections; try again later."})
-        lines = [
-            f"HTTP/1.1 {status} {status.phrase}",
-            "Connection: close",
-            "Content-Type: application/json",
-            f"Content-Length: {len(body)}",
-            f"Retry-After: {requests.RETRY_SECONDS}",
-        ]
-        self._transport.write(("\r\n".join(lines) + "\r\n\r\n" + body).encode())
+        answer = (
+            "HTTP/1.1 503 Service Unavailable\r\n"
+            "Connection: close\r\n"
+            "Content-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n"
+            f"Retry-After: {requests.RETRY_SECONDS}\r\n\r\n{body}"
+        )
+        self._transport.write(answer.encode())
         self._transport.close()
 
     def end(self) -> None:

@@ -24,7 +24,7 @@ from allennlp_sentmatch.nn.checks import (
     read_given,
 )
 from allennlp_sentmatch.serving.encoding_job import Encoding, EncodingJob, Text
-from allennlp_sentmatch.serving.requests import RequestError, refusing_mistakes
+from allennlp_sentmatch.serving.request_errors import RequestError, refusing_mistakes
 from allennlp_sentmatch.serving.routes import Question, Route, encoded
 from allennlp_sentmatch.standalone.vectors import cosines, nearest, normalized
 

@@ -12,13 +12,8 @@ from allennlp_sentmatch.files.json_lines import JsonObject
 from allennlp_sentmatch.serving.batcher import Batcher
 from allennlp_sentmatch.serving.limits import MOST_WORDS
 from allennlp_sentmatch.serving.metrics import MEDIA_TYPE, Metrics
-from allennlp_sentmatch.serving.requests import (
-    HEALTH,
-    RequestError,
-    RequestLimits,
-    error_body,
-    parsed_body,
-)
+from allennlp_sentmatch.serving.request_errors import RequestError, error_response
+from allennlp_sentmatch.serving.requests import HEALTH, RequestLimits, parsed_body
 from allennlp_sentmatch.serving.routes import Service
 from allennlp_sentmatch.version import __version__
 
@@ -58,7 +53,7 @@ def create_app(
     batch_size : `int`, optional (default = `32`)
         The largest number of inputs that are computed together.
     allowed_hosts : `Collection[str]`, optional (default = `()`)
-        Further host names under which it answers; see `check_names`.
+        Further host names under which it answers; see `HostNames`.
     max_words : `int`, optional (default = `1000`)
         An input may cost as much as one text of this many words; see `Batcher`.
 
@@ -130,7 +125,7 @@ class _Endpoint:
                 question.names,
             )
         except RequestError as error:
-            return _error(path, error.status, str(error))
+            return error_response(path, error.status, str(error))
         content = await asyncio.to_thread(route.render, question, results)
         return Response(content, media_type="application/json")
 
@@ -138,13 +133,13 @@ class _Endpoint:
         """Answer a request for something else."""
         others = ", ".join(self._paths)
         reason = f"{error.detail.capitalize()}; this server answers {others}."
-        response = _error(request.scope["path"], error.status_code, reason)
+        response = error_response(request.scope["path"], error.status_code, reason)
         response.headers.update(error.headers or {})
         return response
 
     async def failed(self, request: Request, error: Exception) -> JSONResponse:
         """Answer after an internal error."""
-        return _error(request.scope["path"], 500, "The server failed; its log says why.")
+        return error_response(request.scope["path"], 500, "The server failed; its log says why.")
 
     async def health(self) -> JsonObject:
         """Report that the server is running, and how many inputs wait for the model."""
@@ -167,7 +162,7 @@ class _Endpoint:
         if name == known:
             return JSONResponse(self._model())
         reason = f"The model {name!r:.100} does not exist; this server has {known!r}."
-        return _error(f"{MODELS}/", 404, reason)
+        return error_response(f"{MODELS}/", 404, reason)
 
     def _model(self) -> JsonObject:
         return {
@@ -188,7 +183,3 @@ class _Endpoint:
     async def page(self) -> JSONResponse:
         """Return the page's data about the model."""
         return JSONResponse(self._service.page)
-
-
-def _error(path: str, status: int, reason: str) -> JSONResponse:
-    return JSONResponse(error_body(path, status, reason), status)

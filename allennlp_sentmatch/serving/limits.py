@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # encoders are served without AllenNLP
 
 FEWEST_WORDS = 125
 MOST_WORDS = 1000
+MAX_TEXT = 20_000  # the characters of all texts of an input
 MOST_SECONDS = 10
 MOST_KILOBYTES = 4 * 1024 * 1024
 

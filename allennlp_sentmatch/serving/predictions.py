@@ -23,8 +23,7 @@ from allennlp_sentmatch.inspection import (
 )
 from allennlp_sentmatch.predictors.echoing_predictor import CheckedRequest, EchoingPredictor
 from allennlp_sentmatch.serving.jobs import Job
-from allennlp_sentmatch.serving.limits import Shape, shape_of
-from allennlp_sentmatch.serving.requests import MAX_TEXT
+from allennlp_sentmatch.serving.limits import MAX_TEXT, Shape, shape_of
 from allennlp_sentmatch.serving.routes import JobRoute, Service, encoded
 from allennlp_sentmatch.serving.sources import with_encoder
 

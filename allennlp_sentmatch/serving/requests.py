@@ -1,25 +1,24 @@
-"""Limits of requests, and the host names under which a server of this package answers."""
+"""The requests that a server of this package reads, and the headers of its answers."""
 
 import asyncio
-import ipaddress
-import json
-import re
 import time
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection
+from contextlib import suppress
 from typing import Any, Callable
-from urllib.parse import urlsplit
 
 from allennlp_sentmatch.files.json_lines import JsonObject, parse_json_object
+from allennlp_sentmatch.serving.host_names import HostNames
+from allennlp_sentmatch.serving.request_errors import (
+    RequestError,
+    error_response,
+    refusing_mistakes,
+)
 
 MAX_BYTES = 5_000_000  # the size of the largest body of a request
 MAX_BUFFERED = 64_000_000  # bytes of all bodies; above it, only small bodies are read
 SMALL_BODY = 100_000  # the size of the largest small body
-MAX_TEXT = 20_000  # the characters of all texts of an input
 REQUEST_SECONDS = 20  # time limit for a request's headers, and then for its body
 HEALTH = "/health"  # not a secret: answered under every name, since load balancers may send none
-
-LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 POLICY = (
     "default-src 'none'; connect-src 'self'; img-src 'self'; script-src 'self'; style-src 'self'; "
@@ -47,89 +46,11 @@ Count = Callable[[str, int, float], object]
 """Takes the path, the status and the seconds of an answer."""
 
 
-class RequestError(Exception):
-    """A refused request, with an HTTP status and its reason, a sentence for the visitor."""
-
-    def __init__(self, status: int, reason: str) -> None:
-        super().__init__(reason)
-        self.status = status
-
-
-@contextmanager
-def refusing_mistakes() -> Iterator[None]:
-    """Raise every `ValueError` of the block as a `RequestError` with the same sentence."""
-    try:
-        yield
-    except ValueError as error:
-        raise RequestError(400, f"{error}.") from error
-
-
 class ClientLeftError(Exception):
     """The client has closed its connection, and will not read an answer."""
 
 
 ENDING = RequestError(503, "The server is shutting down; try again later.")
-
-
-def check_names(scope: Any, allowed_hosts: Collection[str]) -> str:
-    """Return the host name, without the port, to which a request was sent.
-
-    A web page elsewhere can have its own name resolve to this machine's address (DNS rebinding) and
-    then read from here as if from its own server: the browser still sends that name as `Host`.
-    Accepted are the names in `allowed_hosts`, in lower case, the address at which the request
-    arrived, and the names of the browser's own machine, which no other machine can have: forwarded
-    ports are used under them.
-
-    # Parameters
-
-    scope : `Any`
-        The ASGI scope of the request.
-    allowed_hosts : `Collection[str]`
-
-    # Raises
-
-    `RequestError` with status 421 for other names, and with 403 for a page of another origin.
-    """
-    hosts = _values(scope, b"host")
-    host = hosts[0].lower() if len(hosts) == 1 else ""
-    name = _host_name(f"//{host}")
-    server, *_ = scope.get("server") or ("",)
-    is_known = name in LOCAL_NAMES or name in allowed_hosts
-    if not is_known and _address(name) != _address(str(server)):
-        raise RequestError(
-            421,
-            f"Nothing is served here under the name {name!r}. Start the server with --allowed-host "
-            "if it should be.",
-        )
-    for origin in _values(scope, b"origin"):
-        is_own = origin.lower() in (f"http://{host}", f"https://{host}")
-        if not is_own and _host_name(origin) not in allowed_hosts:
-            raise RequestError(
-                403,
-                f"Pages at {origin!r:.100} cannot use this server. Start it with --allowed-host if "
-                "they should.",
-            )
-    return name
-
-
-def _values(scope: Any, header: bytes) -> list[str]:
-    return [value.decode("latin-1") for name, value in scope["headers"] if name == header]
-
-
-def _address(name: str) -> Any:
-    """Return the IP address in a name; IPv4 addresses within IPv6 become IPv4."""
-    with suppress(ValueError):
-        address = ipaddress.ip_address(name)
-        return getattr(address, "ipv4_mapped", None) or address
-    return name.lower()
-
-
-def _host_name(address: str) -> str:
-    """Return the host's name in an address, without the port; empty if there is none."""
-    try:
-        return urlsplit(address).hostname or ""
-    except ValueError:
-        return ""
 
 
 class RequestLimits:
@@ -143,31 +64,22 @@ class RequestLimits:
 
     app : `Any`
         The ASGI application that answers the other requests.
-    allowed_hosts : `Collection[str]`, optional (default = `()`)
-        Further host names under which it answers; see `check_names`.
-    count : `Count`, optional
-        Called for each answer. By default, nothing is counted.
-
-    # Raises
-
-    `ValueError` for a name in `allowed_hosts` that is neither a host name nor an address.
+    allowed_hosts : `Collection[str]`
+        Further host names under which it answers; see `HostNames`, also for the errors.
+    count : `Count`
+        Called for each answer.
     """
 
     def __init__(
         self,
         app: Any,
-        allowed_hosts: Collection[str] = (),
-        count: Count = lambda path, status, seconds: None,
+        allowed_hosts: Collection[str],
+        count: Count,
     ) -> None:
         self._app = app
         self._count = count
         self._num_buffered = 0  # the bytes of all bodies
-        for host in allowed_hosts:
-            is_name = re.fullmatch(r"[\w.-]+", host)
-            if not is_name and isinstance(_address(host), str):
-                expected = "expected a name such as demo.example, without a port"
-                raise ValueError(f"--allowed-host {host}: {expected}")
-        self._allowed_hosts = {host.lower() for host in allowed_hosts}
+        self._names = HostNames(allowed_hosts)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Handle one request."""
@@ -190,7 +102,7 @@ class RequestLimits:
         except RequestError as error:
             await exchange.refuse(error)
         except ClientLeftError:
-            exchange.note_that_client_left()
+            exchange.count_answer(CLIENT_LEFT)
         except asyncio.CancelledError:
             await exchange.refuse(ENDING)
         else:
@@ -199,10 +111,11 @@ class RequestLimits:
     def _check_head(self, scope: Any) -> None:
         """Raise `RequestError` if a request can be refused without its body."""
         if scope["path"] != HEALTH:
-            check_names(scope, self._allowed_hosts)
+            self._names.check(scope)
         if scope["type"] != "http":
             raise RequestError(404, "Not found.")
-        if set(_values(scope, b"content-encoding")) - {"identity"}:
+        headers = scope["headers"]
+        if any(name == b"content-encoding" and value != b"identity" for name, value in headers):
             raise RequestError(415, "Content-Encoding is not read; send plain JSON.")
 
     async def _read_body(self, exchange: "_Exchange") -> None:
@@ -230,7 +143,7 @@ class RequestLimits:
             await asyncio.wait([app, left], return_when=asyncio.FIRST_COMPLETED)
             if not app.done() and not exchange.is_answered:
                 app.cancel()
-                exchange.note_that_client_left()
+                exchange.count_answer(CLIENT_LEFT)
             with suppress(asyncio.CancelledError):
                 await app
         except asyncio.CancelledError:
@@ -303,10 +216,10 @@ class _Exchange:
 
     async def send(self, event: Any) -> None:
         """Send a part of the answer, and count it when it begins."""
-        if event["type"] == "http.response.start":
+        if event["type"].endswith("http.response.start"):  # "websocket." may precede it
             self.is_answered = True
             status = event["status"]
-            self._count_answer(status)
+            self.count_answer(status)
             headers = [*event["headers"], *HEADERS]
             if status == 503:
                 headers.append((b"retry-after", str(RETRY_SECONDS).encode()))
@@ -315,17 +228,11 @@ class _Exchange:
 
     async def refuse(self, error: RequestError) -> None:
         """Send an error in the format of FastAPI or of OpenAI."""
-        headers = [(b"content-type", b"application/json")]
-        start = {"type": "http.response.start", "status": error.status, "headers": headers}
-        body = error_body(self.scope["path"], error.status, str(error))
-        await self.send(start)
-        await self.send({"type": "http.response.body", "body": json.dumps(body).encode()})
+        answer = error_response(self.scope["path"], error.status, str(error))
+        await answer(self.scope, self.receive, self.send)
 
-    def note_that_client_left(self) -> None:
-        """Count a request whose client has left before the answer."""
-        self._count_answer(CLIENT_LEFT)
-
-    def _count_answer(self, status: int) -> None:
+    def count_answer(self, status: int) -> None:
+        """Count an answer that begins, or `CLIENT_LEFT` in its place."""
         seconds = time.monotonic() - self._start
         self._count(self.scope["path"], status, seconds)
 
@@ -344,14 +251,6 @@ def _plain_scope(scope: Any) -> Any:
     if plain.get("method") == "HEAD":
         plain["method"] = "GET"
     return plain
-
-
-def error_body(path: str, status: int, reason: str) -> JsonObject:
-    """Return the body of an error: `detail`, or OpenAI's `error` on its paths."""
-    if not path.startswith("/v1/"):
-        return {"detail": reason}
-    kind = "invalid_request_error" if status < 500 else "server_error"
-    return {"error": {"message": reason, "type": kind, "param": None, "code": None}}
 
 
 def parsed_body(body: bytes) -> JsonObject:

@@ -9,8 +9,8 @@ from typing import Any, Optional
 from allennlp_sentmatch.files.json_lines import JsonObject
 from allennlp_sentmatch.nn.checks import Kind
 from allennlp_sentmatch.serving.jobs import Job
-from allennlp_sentmatch.serving.limits import affordable_words
-from allennlp_sentmatch.serving.requests import MAX_TEXT, RequestError, refusing_mistakes
+from allennlp_sentmatch.serving.limits import MAX_TEXT, affordable_words
+from allennlp_sentmatch.serving.request_errors import RequestError, refusing_mistakes
 
 MAX_INPUTS = 256  # inputs in a request, at most
 

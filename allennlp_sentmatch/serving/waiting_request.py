@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Optional
 
 from allennlp_sentmatch.serving.jobs import Job
 from allennlp_sentmatch.serving.limits import Shape
-from allennlp_sentmatch.serving.requests import RequestError
+from allennlp_sentmatch.serving.request_errors import RequestError
 
 logger = logging.getLogger(__name__)
 

@@ -1,5 +1,6 @@
 """Servers and clients for the tests."""
 
+import asyncio
 import os
 import socket
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 from allennlp_sentmatch.serving import create_app, serve
 from allennlp_sentmatch.serving.page import with_page
 from allennlp_sentmatch.serving.predictions import service_of
+from allennlp_sentmatch.serving.requests import RequestLimits
 from tests.conftest import REPOSITORY
 
 WATCHED = """
@@ -96,6 +98,43 @@ def serving(app, host="127.0.0.1", port=0):
         finally:
             servers[0].should_exit = True
             thread.join(timeout=20)
+
+
+def respond(*hosts, server="127.0.0.1", allowed_hosts=(), kind="http", headers=(), chunks=(b"",)):
+    """The status of the response, and the body that the application receives."""
+    events = []
+    bodies = []
+    chunks = list(chunks)
+
+    async def receive():
+        if not chunks:
+            await asyncio.Event().wait()  # forever
+        return {
+            "type": "http.request",
+            "body": chunks.pop(0),
+            "more_body": bool(chunks),
+        }
+
+    async def app(scope, receive, send):
+        bodies.append((await receive())["body"])
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"x-app", b"1")]})
+        await send({"type": "http.response.body", "body": b"secret"})
+
+    async def send(event):
+        events.append(event)
+
+    scope = {
+        "type": kind,
+        "method": "GET",
+        "path": "/",
+        "server": (server, 7860),
+        "headers": [*((b"host", host.encode()) for host in hosts), *headers],
+    }
+    asyncio.run(RequestLimits(app, allowed_hosts, lambda *_: None)(scope, receive, send))
+    status = events[0]["status"]
+    assert (status == 200) == (events[1]["body"] == b"secret")
+    assert b"default-src 'none'" in dict(events[0]["headers"])[b"content-security-policy"]
+    return status, *bodies
 
 
 def sent(port, content):

@@ -9,7 +9,7 @@ import pytest
 
 from allennlp_sentmatch.serving import Batcher, Job, batch, batcher
 from allennlp_sentmatch.serving.batcher import MAX_WAITING
-from allennlp_sentmatch.serving.requests import RequestError
+from allennlp_sentmatch.serving.request_errors import RequestError
 from allennlp_sentmatch.serving.waiting_request import SMALL_REQUEST
 
 

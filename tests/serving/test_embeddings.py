@@ -15,7 +15,8 @@ from allennlp_sentmatch import PairClassifier, PairRegressor, SentenceEncoder
 from allennlp_sentmatch.serving import create_app, service_at
 from allennlp_sentmatch.serving.embeddings import encoder_routes
 from allennlp_sentmatch.serving.metrics import Metrics
-from allennlp_sentmatch.serving.requests import MAX_BYTES, RequestError
+from allennlp_sentmatch.serving.request_errors import RequestError
+from allennlp_sentmatch.serving.requests import MAX_BYTES
 from allennlp_sentmatch.serving.routes import Service
 from tests.conftest import REPOSITORY
 from tests.estimators.tiny_encoder import LABELS, PAIRS, SCORES, tiny_encoder

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from allennlp_sentmatch.inspection import SALIENCY_METHODS
 from allennlp_sentmatch.serving import batcher, create_app, endpoint, requests
+from allennlp_sentmatch.serving.limits import MAX_TEXT
 from allennlp_sentmatch.serving.predictions import service_of
-from allennlp_sentmatch.serving.requests import MAX_BYTES, MAX_TEXT
+from allennlp_sentmatch.serving.requests import MAX_BYTES
 from allennlp_sentmatch.serving.routes import MAX_INPUTS
 from tests import fuzzing
 from tests.serving.conftest import sent, serving

@@ -6,13 +6,13 @@ from allennlp_sentmatch import PairClassifier
 from allennlp_sentmatch.serving import limits, service_at
 from allennlp_sentmatch.serving.limits import (
     FEWEST_WORDS,
+    MAX_TEXT,
     MOST_WORDS,
     affordable_words,
     cost,
     joined,
     shape_of,
 )
-from allennlp_sentmatch.serving.requests import MAX_TEXT
 from allennlp_sentmatch.serving.routes import num_characters
 from tests.estimators.tiny_encoder import LABELS, PAIRS, tiny_encoder
 
