@@ -1,7 +1,7 @@
-"""The page of `allennlp demo` for a model: its inputs, its examples, and a search."""
+"""The page of `allennlp demo` for a model: its inputs and its examples."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, islice, zip_longest
@@ -14,15 +14,9 @@ from allennlp.data import Instance
 from allennlp.models import Archive
 
 from allennlp_sentmatch.data.unknown_words import unknown_words
-from allennlp_sentmatch.encoding import ArchiveEncoder
-from allennlp_sentmatch.files.messages import shorten
 from allennlp_sentmatch.files.texts import noting
 from allennlp_sentmatch.inspection import SALIENCY_METHODS
-from allennlp_sentmatch.models import (
-    ClassificationModel,
-    CrossSentenceLatentVariableModel,
-    ScoreModel,
-)
+from allennlp_sentmatch.models import CrossSentenceLatentVariableModel, ScoreModel
 from allennlp_sentmatch.predictors import (
     AnswerExtractorPredictor,
     AnswerRankerPredictor,
@@ -31,23 +25,13 @@ from allennlp_sentmatch.predictors import (
     TranslationPredictor,
 )
 from allennlp_sentmatch.predictors.classification_predictor import ClassificationPredictor
-from allennlp_sentmatch.predictors.echoing_predictor import (
-    CheckedRequest,
-    EchoingPredictor,
-    check_string,
-    has_keys,
-)
-from allennlp_sentmatch.serving.limits import Shape
-from allennlp_sentmatch.serving.predictions import PredictionJob
+from allennlp_sentmatch.predictors.echoing_predictor import EchoingPredictor
+from allennlp_sentmatch.serving.predictions import GenerationJob, SearchJob
 from allennlp_sentmatch.serving.routes import JobRoute, Service
-from allennlp_sentmatch.standalone.vectors import nearest, normalized
-
-OF_A_CLASSIFIER = "A classifier learns vectors for its labels: their cosines are not similarities."
 
 NUM_EXAMPLES = 5
 LONGEST_EXAMPLE = 1000  # characters of JSON
 MOST_READ = 200  # instances of the validation data
-NUM_NEIGHBORS = 10
 
 _TEXTS = json.loads(Path(__file__).with_name("examples.json").read_text(encoding="utf-8"))
 """Texts for trying a model, all written for this page."""
@@ -206,7 +190,7 @@ def with_page(
 
 def _search_job(
     predictor: EchoingPredictor, corpus: Optional[Sequence[str]]
-) -> Optional["SearchJob"]:
+) -> Optional[SearchJob]:
     """Return the search on the page; `None` without a corpus for a model that has no encoder."""
     if corpus is not None:
         return SearchJob(predictor, corpus)
@@ -229,13 +213,6 @@ def _generation_routes(predictor: EchoingPredictor) -> dict[str, JobRoute]:
     return routes
 
 
-class GenerationJob(PredictionJob):
-    """Sentences for all labels."""
-
-    plural = "generations"
-    weight = 10
-
-
 def _best_known(predictor: EchoingPredictor, task: Task) -> list[JsonDict]:
     """Return the `NUM_EXAMPLES` examples of a task with the fewest words that the model lacks.
 
@@ -253,59 +230,6 @@ def _best_known(predictor: EchoingPredictor, task: Task) -> list[JsonDict]:
             example[text_input.name] = text.splitlines() if text_input.is_list else text
         examples.append(example)
     return sorted(examples, key=num_unknown)[:NUM_EXAMPLES]
-
-
-class SearchJob(PredictionJob):
-    """The search for the nearest ones of some `sentences`, by the cosine of their vectors.
-
-    Raise `ConfigurationError` for a model without a sentence encoder.
-    """
-
-    plural = "searches"
-
-    def __init__(self, predictor: EchoingPredictor, sentences: Sequence[str]) -> None:
-        super().__init__(predictor)
-        self._sentences = sentences
-        self._encoder = ArchiveEncoder(predictor._model, predictor._dataset_reader)
-        vectors = self._encoder.encode(sentences, show_progress_bar=True)
-        self._vectors = normalized(vectors)  # (N, E)
-
-    @property
-    def description(self) -> str:
-        """A description of the searched sentences, for visitors."""
-        described = f"Searches {len(self._sentences):,} sentences by the cosine of their vectors."
-        if isinstance(self.predictor._model, ClassificationModel):
-            described += f" {OF_A_CLASSIFIER}"
-        return described
-
-    def read(self, inputs: JsonDict) -> tuple[CheckedRequest, Shape]:
-        """Return what the predictor reads, with the sentence."""
-        if not has_keys(inputs, ("sentence",)):
-            raise ConfigurationError(f"expected sentence in the JSON, got {shorten([*inputs])}")
-        sentence = check_string(inputs["sentence"], "'sentence'", inputs)
-        # The predictor may read pairs, or a question with its candidates.
-        request, shape = super().read(self.predictor.example(sentence))
-        request["sentence"] = sentence
-        return request, shape
-
-    def results(self, batch: list[CheckedRequest]) -> Iterator[JsonDict]:
-        """Yield the nearest sentences, with their cosines."""
-        vocab = self.predictor._model.vocab
-        texts = [request["sentence"] for request in batch]
-        with noting(()):  # the answer already names unknown words
-            queries = normalized(self._encoder.encode(texts))  # (B, E)
-        for request, text, query in zip(batch, texts, queries):
-            near = nearest(query, self._vectors, NUM_NEIGHBORS)
-            found = [{"sentence": self._sentences[row], "cosine": cosine} for row, cosine in near]
-            yield {
-                "sentence": text,
-                "unknown_words": unknown_words(request.instance, vocab),
-                "neighbors": found,
-            }
-
-    def dearest(self, num_words: int) -> JsonDict:
-        """Return a sentence of this many words."""
-        return {"sentence": " ".join(["example"] * num_words)}
 
 
 def validation_examples(archive: Archive, predictor: EchoingPredictor) -> list[JsonDict]:

@@ -1,7 +1,7 @@
-"""Predictions of an archive's model, their internals and saliency, for a server."""
+"""What a server computes with an archive's model: predictions, their internals, a search."""
 
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,6 +12,8 @@ from allennlp.predictors import Predictor
 from allennlp_sentmatch import SentenceEncoder
 from allennlp_sentmatch.data.unknown_words import unknown_words
 from allennlp_sentmatch.encoding import ArchiveEncoder
+from allennlp_sentmatch.files.messages import shorten
+from allennlp_sentmatch.files.texts import noting
 from allennlp_sentmatch.inspection import (
     SALIENCY_METHODS,
     collect_gates,
@@ -21,11 +23,21 @@ from allennlp_sentmatch.inspection import (
     join_subwords,
     trees_of,
 )
-from allennlp_sentmatch.predictors.echoing_predictor import CheckedRequest, EchoingPredictor
+from allennlp_sentmatch.models import ClassificationModel
+from allennlp_sentmatch.predictors.echoing_predictor import (
+    CheckedRequest,
+    EchoingPredictor,
+    check_string,
+    has_keys,
+)
 from allennlp_sentmatch.serving.jobs import Job
 from allennlp_sentmatch.serving.limits import MAX_TEXT, Shape, shape_of
 from allennlp_sentmatch.serving.routes import JobRoute, Service, encoded
 from allennlp_sentmatch.serving.sources import with_encoder
+from allennlp_sentmatch.standalone.vectors import nearest, normalized
+
+NUM_NEIGHBORS = 10
+OF_A_CLASSIFIER = "A classifier learns vectors for its labels: their cosines are not similarities."
 
 MODEL = "archive"  # the name of the model that encodes
 
@@ -137,3 +149,63 @@ class SaliencyJob(PredictionJob):
         for request in batch:
             found = interpret(self.predictor, request, self._method)
             yield {"saliency": [asdict(saliency) for saliency in found]}
+
+
+class GenerationJob(PredictionJob):
+    """Sentences for all labels."""
+
+    plural = "generations"
+    weight = 10
+
+
+class SearchJob(PredictionJob):
+    """The search for the nearest ones of some `sentences`, by the cosine of their vectors.
+
+    Raise `ConfigurationError` for a model without a sentence encoder.
+    """
+
+    plural = "searches"
+
+    def __init__(self, predictor: EchoingPredictor, sentences: Sequence[str]) -> None:
+        super().__init__(predictor)
+        self._sentences = sentences
+        self._encoder = ArchiveEncoder(predictor._model, predictor._dataset_reader)
+        vectors = self._encoder.encode(sentences, show_progress_bar=True)
+        self._vectors = normalized(vectors)  # (N, E)
+
+    @property
+    def description(self) -> str:
+        """A description of the searched sentences, for visitors."""
+        described = f"Searches {len(self._sentences):,} sentences by the cosine of their vectors."
+        if isinstance(self.predictor._model, ClassificationModel):
+            described += f" {OF_A_CLASSIFIER}"
+        return described
+
+    def read(self, inputs: JsonDict) -> tuple[CheckedRequest, Shape]:
+        """Return what the predictor reads, with the sentence."""
+        if not has_keys(inputs, ("sentence",)):
+            raise ConfigurationError(f"expected sentence in the JSON, got {shorten([*inputs])}")
+        sentence = check_string(inputs["sentence"], "'sentence'", inputs)
+        # The predictor may read pairs, or a question with its candidates.
+        request, shape = super().read(self.predictor.example(sentence))
+        request["sentence"] = sentence
+        return request, shape
+
+    def results(self, batch: list[CheckedRequest]) -> Iterator[JsonDict]:
+        """Yield the nearest sentences, with their cosines."""
+        vocab = self.predictor._model.vocab
+        texts = [request["sentence"] for request in batch]
+        with noting(()):  # the answer already names unknown words
+            queries = normalized(self._encoder.encode(texts))  # (B, E)
+        for request, text, query in zip(batch, texts, queries):
+            near = nearest(query, self._vectors, NUM_NEIGHBORS)
+            found = [{"sentence": self._sentences[row], "cosine": cosine} for row, cosine in near]
+            yield {
+                "sentence": text,
+                "unknown_words": unknown_words(request.instance, vocab),
+                "neighbors": found,
+            }
+
+    def dearest(self, num_words: int) -> JsonDict:
+        """Return a sentence of this many words."""
+        return {"sentence": " ".join(["example"] * num_words)}
