@@ -47,7 +47,11 @@ Frames = Sequence[FrameType]
 
 ExceptHook = Callable[[type[BaseException], BaseException, Optional[TracebackType]], Any]
 
-HUB_ERRORS = ("We couldn't connect to", "Can't load")  # transformers says this without a connection
+HUB_ERROR = re.compile(
+    "We couldn't connect to|Connection error, and we|Can't load|Incorrect path_or_model_id|"
+    ".+ is not a local folder and "
+)
+"""The beginning of transformers' message about a name or a folder that it does not find."""
 
 JSONNET_ERRORS = ("STATIC ERROR: ", "RUNTIME ERROR: ")  # jsonnet's messages begin with these
 
@@ -156,10 +160,11 @@ def _of_a_place(error: BaseException, frames: Frames) -> Optional[str]:
 
 def _of_the_system(error: BaseException, frames: Frames) -> Optional[str]:
     """Return a sentence about a file, a device, a connection or a package."""
-    if isinstance(error, OSError) and str(error).startswith(HUB_ERRORS):
+    if isinstance(error, (OSError, ValueError)) and HUB_ERROR.match(str(error)):
+        reason = str(error).splitlines()[0].rstrip(".")
         return (
-            f"{str(error).splitlines()[0]} Download the transformer where there is a connection, "
-            "and give the folder instead of its name (the argument `transformer`, or model_name)"
+            f"{reason}. Download the transformer where there is a connection, and give the folder "
+            "instead of its name (the argument `transformer`, or model_name)"
         )
     return sentence_about(error)
 

@@ -9,7 +9,10 @@ import pytest
 
 from allennlp_sentmatch.encoding import ArchiveEncoder
 from tests.calibration.test_calibrate_archive import draw_labels
+from tests.simulated_device import WHY_MISSING
 from tests.transfer.small_data import write_small_data
+
+pytestmark = pytest.mark.skipif(bool(WHY_MISSING), reason=WHY_MISSING)
 
 COMMANDS = {
     "encode": "{archive} {sentences} {out}/vectors.npy --dtype bfloat16",

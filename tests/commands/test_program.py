@@ -148,6 +148,7 @@ class TestMistake:
             (_raised(Params.from_file, no_data), "no data (jsonnet: runtime error)"),
             (BrokenPipeError(errno.EPIPE, "Broken pipe"), "the output cannot be written: Broken"),
             (OSError(errno.ENOSPC, "No space"), "the output cannot be written: No space"),
+            (OSError("a/b is not a local folder and is not a valid model"), "a/b is not a local"),
             (_raised(__import__, "nothing.sdk"), "the package nothing is not installed; install"),
         ):
             assert str(program.mistake(raised)).startswith(sentence)
@@ -207,12 +208,13 @@ class TestMistake:
         sentence = "own.jsonnet has no parameter 'epoch': did you mean 'epochs'?"
         assert str(program.mistake(_raised(Params.from_file, config))).startswith(sentence)
 
-    def test_of_a_transformer_without_a_connection(self, monkeypatch):
+    @pytest.mark.parametrize("name", ["nobody/nothing", "/no/such/folder"])
+    def test_of_a_transformer_that_is_not_found(self, monkeypatch, name):
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-        settings = {"type": "pretrained_transformer", "model_name": "nobody/nothing"}
+        settings = {"type": "pretrained_transformer", "model_name": name}
         error = _raised(Tokenizer.from_params, Params(settings))
         sentence = str(program.mistake(error))
-        assert "nobody/nothing" in sentence
+        assert sentence.startswith(str(error)[:30])
         assert "give the folder instead of its name" in sentence
 
     def test_of_a_gpu_that_is_not_there(self):

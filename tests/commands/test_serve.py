@@ -80,6 +80,7 @@ def test_predictor_args_are_a_json_object(allennlp, small_archive, served, value
 
 
 def test_impossible_settings_are_sentences(allennlp, small_archive):
+    pytest.importorskip("fastapi")
     for option, value in (("--batch-size", 0), ("--max-words", 0), ("--port", 99999)):
         with pytest.raises(ConfigurationError, match=f"(?i){option[2:].replace('-', '.')}"):
             allennlp("serve", small_archive, option, value)
@@ -96,6 +97,7 @@ def test_it_says_what_it_serves_without_the_program_of_allennlp(
     small_archive, monkeypatch, capsys, model, served
 ):
     """An archive is served with its predictions, too."""
+    pytest.importorskip("fastapi")
     monkeypatch.setattr(serving, "serve", lambda *arguments: None)
     monkeypatch.setattr(signal, "signal", lambda *arguments: None)
     main(["serve", str(small_archive) if model == "archive" else model, "--max-words", "50"])

@@ -156,6 +156,25 @@ def test_an_existing_file_is_not_overwritten(allennlp, folder, write, arguments)
     assert output.read_text() == "earlier figures"
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"[1, 2]", "expected a JSON object"),
+        pytest.param(
+            b"{'a': 1e\x80}",
+            "not JSON",
+            marks=pytest.mark.skipif(
+                sys.version_info < (3, 11), reason="before, jsonnet's error has no message"
+            ),
+        ),
+    ],
+)
+def test_a_file_that_describes_no_task(report, write, content, message):
+    task = write(content, "task.json")
+    with pytest.raises(ConfigurationError, match=f"--own-task.*{message}"):
+        report("--word-vectors", "vectors.txt", "--own-task", task, data=())
+
+
 @pytest.mark.parametrize("sentence", ["two\nlines", "a return\r"])
 def test_a_sentence_of_several_lines_is_not_listed(allennlp, write, tmp_path, sentence):
     """`--vectors` would not find it."""
@@ -181,10 +200,6 @@ def test_own_tasks_alone_and_beside_the_ten(report, write, tmp_path, capsys):
     assert report(*both, data=())["metrics"] == expected
     assert "| mine | again |" in capsys.readouterr().out
     assert report(*both, "--tasks", "MR")["metrics"] == {"mr_accuracy": 1.0, **expected}
-    for content, message in ((b"[1, 2]", "expected a JSON object"), (b"{'a': 1e\x80}", "not JSON")):
-        write(content, "task.json")
-        with pytest.raises(ConfigurationError, match=f"--own-task.*{message}"):
-            report(*encoder, *again, data=())
     for own in ([], ["--tasks", "MR", "--own-task", json.dumps(task)]):
         with pytest.raises(ConfigurationError, match="the ten tasks need --data"):
             report(*encoder, *own, data=())

@@ -1,6 +1,7 @@
 """Values come from the distributions of a space that fits its configuration."""
 
 import json
+import sys
 
 import pytest
 from allennlp.common.checks import ConfigurationError
@@ -122,9 +123,13 @@ def test_files_are_jsonnet(tmp_path):
     file.write_text(json.dumps([{"type": "int", "attributes": {"name": "a", "low": 1}}]))
     with pytest.raises(ConfigurationError, match=r"space\.jsonnet: expected an object with a key"):
         SearchSpace.from_file(file)
-    file.write_bytes(b'{"a": 1e\x80}')
-    with pytest.raises(ConfigurationError, match=r"space\.jsonnet is not JSON or Jsonnet in UTF-8"):
-        SearchSpace.from_file(file)
     file.write_text("{}")
     with pytest.raises(ConfigurationError, match=r"space\.jsonnet: the search space has no param"):
+        SearchSpace.from_file(file)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="before, jsonnet's error has no message")
+def test_a_file_is_in_utf_8(write):
+    file = write(b'{"a": 1e\x80}', "space.jsonnet")
+    with pytest.raises(ConfigurationError, match=r"space\.jsonnet is not JSON or Jsonnet in UTF-8"):
         SearchSpace.from_file(file)
