@@ -160,9 +160,8 @@ class ConditionalLanguageModel(torch.nn.Module):
         """
         inputs = cast_to_parameter(inputs, self.output_bias)
         before = None
-        if state is not None:
-            hidden, cell = (cast_to_parameter(x, inputs).unsqueeze(0) for x in state)  # (1, B, D)
-            before = (hidden.contiguous(), cell.contiguous())
+        if state is not None:  # (1, B, D) each
+            before = tuple(cast_to_parameter(x, inputs).unsqueeze(0).contiguous() for x in state)
         with without_autocast(inputs.device):
             return self.decoder(inputs, before)
 
