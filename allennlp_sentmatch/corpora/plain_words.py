@@ -28,9 +28,9 @@ _TOKENIZED_ENTITY = re.compile(r"& ?(#?) ?(\w{2,6}) ?;")  # "& apos ;"
 _NEGATING_STROKE = re.compile("(?<!=)\u0338")  # of "\u2209", but "\u2260" is a comparison
 _VULGAR_FRACTION = re.compile("[\u00bc-\u00be\u2150-\u215e]")
 
-_SHORTENED = {"ai": "is", "ca": "can", "sha": "shall", "wo": "will"}
+_SHORTENED = {"ai": "is", "ca": "can", "hav": "have", "sha": "shall", "wo": "will"}
 _BEFORE_NOT = (
-    "ai|are|can|ca|could|dare|did|does|do|had|has|have|is|may|might|must|need|ought|sha|should|"
+    "ai|are|can|ca|could|dare|did|does|do|had|has|hav|have|is|may|might|must|need|ought|sha|should|"
     "was|were|will|wo|would"
 )
 _SHORT_NOT = re.compile(

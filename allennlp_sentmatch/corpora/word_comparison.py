@@ -26,8 +26,9 @@ WORD_ORDERS = ("ordered", "unordered", None)
 NUM_COMPARED = 12  # the number of features of `compare_words`
 
 _NEGATING_WORDS = """
-barely dunno fail failed failing fails hardly impossible lack lacked lacking lacks neither never no
-nobody non none nor not nothing nowhere scarcely unable without
+barely dunno except fail failed failing fails hardly impossible lack lacked lacking lacks neither
+never no nobody non none nor not nothing nowhere rarely refuse refused refuses refusing scarcely
+seldom unable without
 """
 _NEGATIONS = frozenset(_NEGATING_WORDS.split())
 _FIRST = numpy.array([0])

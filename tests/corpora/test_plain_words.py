@@ -50,6 +50,7 @@ def test_every_short_form_negates(text):
         ("wont", "will not"), ("shan't", "shall not"), ("aint", "is not"), ("isnt", "is not"),
         ("didnt", "did not"), ("doesnt", "does not"), ("shouldnt", "should not"),
         ("werent", "were not"), ("hasnt", "has not"), ("mustnt", "must not"),
+        ("havn't", "have not"),
         ("DONT", "DO not"), ("no one", "nobody"), ("noone", "nobody"),
         ("DIDNOT", "DID not"), ("isnot", "is not"), ("CANNOT", "CAN not"), ("wo'nt", "will not"),
         ("willnot", "will not"), ("with no", "without"), ("have yet to", "have not yet"),
