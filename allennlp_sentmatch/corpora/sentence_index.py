@@ -292,13 +292,15 @@ class SentenceIndex:
     def vectors(self, positions: Union[Sequence[int], IntArray]) -> FloatArray:
         """Return the normalized vectors (len(positions), E) at some positions, as the index has
         them.
+
+        Raise `ValueError` for anything but positions from 0 to N - 1.
         """
+        numbers = self._distinct.at(chosen_rows(self, positions))
         index = self._index
         has_lists = hasattr(index, "direct_map")
         if has_lists:  # 8 bytes for each vector, only while they are needed
             index.make_direct_map()
         try:
-            numbers = self._distinct.at(numpy.asarray(positions, numpy.int64))
             found: FloatArray = index.reconstruct_batch(numbers)
         finally:
             if has_lists:

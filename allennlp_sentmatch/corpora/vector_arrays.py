@@ -1,6 +1,6 @@
 """Arrays of vectors from users: checks, and choosing and reading some of their rows."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Any, Optional, Union
 
 import numpy
@@ -67,7 +67,7 @@ def as_rows(rows: Union[Sequence[int], IntArray]) -> IntArray:
     return chosen
 
 
-def chosen_rows(vectors: FloatArray, rows: Optional[Sequence[int]]) -> IntArray:
+def chosen_rows(vectors: Sized, rows: Union[Sequence[int], IntArray, None]) -> IntArray:
     """Return the given rows, or by default all rows of the vectors (N, E).
 
     Raise `ValueError` for anything but integers from 0 to N - 1.

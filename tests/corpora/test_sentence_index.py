@@ -172,9 +172,11 @@ def test_an_index_is_not_extended_by_the_vectors_of_another_corpus(vectors):
         ([3, 23], "there are 23 vectors, and no row 23"),
     ],
 )
-def test_rows_that_do_not_exist_are_refused(vectors, rows, message):
-    with pytest.raises(ValueError, match=message):
-        SentenceIndex.build(vectors, rows=rows)
+def test_rows_and_positions_that_do_not_exist_are_refused(vectors, rows, message):
+    index = SentenceIndex.build(vectors)
+    for use in (lambda: SentenceIndex.build(vectors, rows=rows), lambda: index.vectors(rows)):
+        with pytest.raises(ValueError, match=message):
+            use()
 
 
 def test_masked_numbers_are_missing(vectors):
