@@ -129,6 +129,10 @@ class ConfiguredReader(DatasetReader):
             )
 
     def shard_iterable(self, iterable: Iterable[T]) -> Iterator[T]:
+        """Return the first `max_instances` of this reader's part of the examples; see `_share`."""
+        return islice(self._share(iterable), self.max_instances)
+
+    def _share(self, iterable: Iterable[T]) -> Iterator[T]:
         """Return this reader's part of the examples that all processes share.
 
         AllenNLP checks whether training is distributed, but not which reader this is: within a
@@ -141,7 +145,7 @@ class ConfiguredReader(DatasetReader):
         worker = self.get_worker_info()
         if worker is not None:
             shared = islice(shared, worker.id, None, worker.num_workers)
-        return islice(shared, self.max_instances)
+        return shared
 
     def _shared(self, data_path: Any) -> Iterator[Any]:
         """Return the examples of a data path, with or without folds, that this worker reads."""

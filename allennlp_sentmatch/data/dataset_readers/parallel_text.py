@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any, Optional
 
 from allennlp.common.checks import ConfigurationError
@@ -93,7 +93,11 @@ class ParallelTextReader(ConfiguredReader):
         self._skip_incomplete = skip_incomplete
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
-        for source, target in self.shard_iterable(self._pairs(str(file_path))):
+        return islice(self._short_pairs(file_path), self.max_instances)
+
+    def _short_pairs(self, file_path: Any) -> Iterator[Instance]:
+        """Yield the pairs of at most `max_length` tokens."""
+        for source, target in self._share(self._pairs(str(file_path))):
             instance = self.text_to_instance(source, target)
             metadata: Any = instance["metadata"]
             longest = max(len(metadata["source_tokens"]), len(metadata["target_tokens"]))

@@ -3,6 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, Optional
 
 from allennlp.common.checks import ConfigurationError
@@ -119,12 +120,16 @@ class ReadingComprehensionReader(FormattedReader):
         self.min_overlap = min_overlap
 
     def _read(self, file_path: Any) -> Iterator[Instance]:
+        return islice(self._chosen(file_path), self.max_instances)
+
+    def _chosen(self, file_path: Any) -> Iterator[Instance]:
+        """Yield the questions that `min_overlap` does not leave out; log the kinds of spans."""
         columns = self._columns
         rules: Counter[str] = Counter()
         overlaps: list[float] = []
         num_cut = 0
         passage: Optional[_Passage] = None
-        for row, answers in self._shared(file_path):
+        for row, answers in self._share(self.examples(file_path)):
             text = row.text(columns["passage"])
             if passage is None or passage.text != text:
                 passage = self._passage(text)

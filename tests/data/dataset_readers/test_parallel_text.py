@@ -40,6 +40,7 @@ def test_long_pairs_are_left_out_and_counted(write, caplog):
     path = write(lines("a b c\ta b", "a b\ta b c", "a b\ta b"))
     with caplog.at_level(logging.INFO):
         assert pairs(make(max_length=2), path) == [("a b", "a b")]
+        assert pairs(make(max_length=2, max_instances=1), path) == [("a b", "a b")]
     assert "left out 2 of more than 2 tokens" in caplog.text
     message = r"no example is read: left out 3 of more than 1 tokens \(max_length\)"
     with pytest.raises(ConfigurationError, match=message):

@@ -131,6 +131,13 @@ def test_targets_without_offsets(answers, expected):
     assert target(make().text_to_instance("?", PASSAGE, answers)) == expected
 
 
+def test_left_out_questions_are_not_counted_as_read(write):
+    rows = [{"question": "?", "passage": PASSAGE, "answers": [x]} for x in ("zzz", "The line")]
+    path = write("".join(json.dumps(row) + "\n" for row in rows))
+    (instance,) = make(min_overlap=0.5, max_instances=1).read(str(path))
+    assert target(instance) == "The line"
+
+
 def test_log_and_left_out_questions(fixtures, caplog):
     path = str(fixtures / "data" / "fairytaleqa.jsonl")
     with caplog.at_level(logging.INFO):
