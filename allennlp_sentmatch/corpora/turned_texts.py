@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import product
+from itertools import chain, product
 
 import numpy
 
@@ -56,12 +56,13 @@ class TurnedTexts:
     def __init__(self, words: Sequence[tuple[str, ...]], poles: Sequence[tuple[int, ...]]) -> None:
         self._opposites = OppositeWords(poles)
         self._words = words
+        self._orders = numpy.array([hash(one) for one in words], numpy.int64)
         # Texts of the same words, in any order, share a number.
         self._bags = numpy.array([hash(tuple(sorted(one))) for one in words], numpy.int64)
         forms = [_forms_of(one) for one in words]
-        all_forms = frozenset().union(*forms)
-        self._has_form = numpy.array([bool(one) for one in forms], bool)
-        self._has_opposite = numpy.array([not all_forms.isdisjoint(one) for one in words], bool)
+        found = frozenset().union(*forms).intersection(chain.from_iterable(words))
+        self._has_form = numpy.array([not found.isdisjoint(one) for one in forms], bool)
+        self._has_opposite = numpy.array([not found.isdisjoint(one) for one in words], bool)
 
     def exclude(self, first: Array, second: Array) -> Array:
         """Return whether the texts of P pairs exclude each other, (P,), given their numbers
@@ -70,7 +71,9 @@ class TurnedTexts:
         excluded = self._opposites.exclude(first, second)
         may_differ_in_form = self._has_form[first] & self._has_opposite[second]
         may_differ_in_form |= self._has_opposite[first] & self._has_form[second]
-        are_read = may_differ_in_form | (self._bags[first] == self._bags[second])
+        may_be_exchanged = self._bags[first] == self._bags[second]
+        may_be_exchanged &= self._orders[first] != self._orders[second]
+        are_read = may_differ_in_form | may_be_exchanged
         for place in numpy.flatnonzero(are_read & ~excluded):
             words = self._words[first[place]]
             others = self._words[second[place]]
@@ -102,7 +105,7 @@ def _are_exchanged(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
 
     The phrases have up to three words, but no function words, and other words between them.
     """
-    if words == others or not _SYMMETRIC.isdisjoint(words):
+    if not _SYMMETRIC.isdisjoint(words):
         return False
     start = _num_equal(words, others)
     end = len(words) - _num_equal(words[:start:-1], others[:start:-1])
