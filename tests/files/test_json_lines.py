@@ -21,7 +21,7 @@ def test_objects(write):
         ('"A man sleeps."', 'expected a JSON object.* got "A man sleeps."'),
         ("[" * 2000 + "]" * 2000, ".*nested too deeply"),
         ('{"a":' * 100_000, ".*nested too deeply"),
-        ('{"a": %s}' % ("7" * 5000), "not valid JSON .*4300 digits"),
+        ('{"a": %s}' % ("7" * 5000), r"not valid JSON .*\(4300"),
         ('{"a": 1, "b": {"c": 1, "c": 2}}', "not valid JSON .the key 'c' occurs twice"),
         ('{"\\ud800": 1, "\\ud800": 2}', r".*the key '\\ud800' occurs twice"),
         ("[", "not valid JSON .*jq -c"),
