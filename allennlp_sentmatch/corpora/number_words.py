@@ -7,12 +7,12 @@ million"). `UNITS` has the first spelling of each unit, and `ROMAN_LETTERS` the 
 letters, which are numbers only after certain words.
 """
 
-_BELOW_TWENTY = [
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-]  # fmt: skip
+_BELOW_TWENTY = """
+zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+sixteen seventeen eighteen nineteen
+"""
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-SMALL = {word: value for value, word in enumerate(_BELOW_TWENTY)}
+SMALL = {word: value for value, word in enumerate(_BELOW_TWENTY.split())}
 SMALL |= {word: 10 * value for value, word in enumerate(_TENS, 2)}
 SMALL |= {"fourty": 40, "ninty": 90}  # frequent misspellings
 
@@ -22,12 +22,11 @@ ATTACHED_SCALES = {"k": 10**3, "mn": 10**6, "bn": 10**9}
 _MANY = {f"{word}s": value for word, value in SCALES.items()}
 SCALES_AFTER_DIGITS = {**SCALES, **_MANY, **ATTACHED_SCALES}
 
-_ORDINAL_WORDS = [
-    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
-    "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
-    "eighteenth", "nineteenth",
-]  # fmt: skip
-ORDINALS = {word: value for value, word in enumerate(_ORDINAL_WORDS, 1)}
+_ORDINAL_WORDS = """
+first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
+fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth
+"""
+ORDINALS = {word: value for value, word in enumerate(_ORDINAL_WORDS.split(), 1)}
 ORDINALS |= {f"{word[:-1]}ieth": 10 * value for value, word in enumerate(_TENS, 2)}
 ORDINALS |= {"hundredth": 100, "thousandth": 1000, "millionth": 10**6}
 ORDINAL_ENDINGS = {"st", "nd", "rd", "th"}
@@ -260,10 +259,11 @@ phase philip richard schedule stage tier title type volume war william
 NUMBERED = frozenset(_BEFORE_ROMAN_LETTER.split())
 """Words after which a letter is a Roman numeral."""
 
-BEFORE_PRONOUN = {
-    "another", "any", "can", "could", "do", "does", "each", "every", "how", "if", "is", "should",
-    "some", "that", "the", "this", "what", "when", "where", "which", "why", "would",
-}  # fmt: skip
+_BEFORE_PRONOUN = """
+another any can could do does each every how if is should some that the this what when where which
+why would
+"""
+BEFORE_PRONOUN = frozenset(_BEFORE_PRONOUN.split())
 AFTER_PRONOUN = {"can", "could", "may", "might", "must", "of", "s", "should", "would"}
 """Words after which, and before which, "one" is a pronoun."""
 
