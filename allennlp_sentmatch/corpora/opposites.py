@@ -79,8 +79,8 @@ major | minor
 primary main | secondary
 simple | complex complicated
 public | private
-male males man men boy boys husband husbands father fathers boyfriend | female females woman women \
-girl girls wife wives mother mothers girlfriend
+male males husband husbands father fathers boyfriend | \
+female females wife wives mother mothers girlfriend
 wet | dry
 dark darker | light lighter bright brighter
 full fully | empty
