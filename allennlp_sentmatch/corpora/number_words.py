@@ -264,8 +264,9 @@ another any can could do does each every how if is should some that the this wha
 why would
 """
 BEFORE_PRONOUN = frozenset(_BEFORE_PRONOUN.split())
+"""Words after which "one" is a pronoun."""
 AFTER_PRONOUN = {"can", "could", "may", "might", "must", "of", "s", "should", "would"}
-"""Words after which, and before which, "one" is a pronoun."""
+"""Words before which "one" is a pronoun."""
 
 SINGLE_WORDS = {word: word for word in (*_MANY, *PARTS)}
 SINGLE_WORDS |= {"half": "1/2", "halves": "1/2", **_MULTIPLES}

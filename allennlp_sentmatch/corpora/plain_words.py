@@ -2,9 +2,9 @@
 
 "I don&#39;t pay at 9 a.m." has the words "I", "do", "not", "pay", "at", "9" and "am". "is n't",
 "isn 't", "isnt", "is'nt" and "isnot" are "is not", with any kind of apostrophe. "no one" is
-"nobody", "w/o" and "with no" are "without", "yet to" is "not yet", and "or not" is left out.
-"no. 5" is "number 5", and "May 5th" is "May 5". 5'10" is "5 feet 10 inches", "-$5" is "$-5", and
-"5 Mb" has megabits, unlike "5 MB" and "5 mb".
+"nobody", "w/o" and "with no" are "without", "yet to" is "not yet", and "or not" is left out where
+it negates nothing. "no. 5" is "number 5", and "May 5th" is "May 5". 5'10" is "5 feet 10 inches",
+"-$5" is "$-5", and "5 Mb" has megabits, unlike "5 MB" and "5 mb".
 """
 
 import re
@@ -43,7 +43,11 @@ _SHORT_NOT = re.compile(
 # Checked first, since most texts have none.
 _END_OF_SHORT_NOT = re.compile(r"[nN](?: ?'? ?|[;,\"oO])[tT]\b")
 _WITHOUT = re.compile(r"\b(?:w/o(?:ut)?|with no)\b", re.IGNORECASE)
-_OR_NOT = re.compile(r"\b(?:why )?or (?:why )?not\b", re.IGNORECASE)  # negates nothing
+# These negate nothing, unlike "or not" in "reply or not be considered".
+_OR_NOT = re.compile(
+    r"(?<=\bwhether) or not\b|\b(?:why )?or (?:why )?not(?= *(?:$|[?!.,;:)\n]|and why))",
+    re.IGNORECASE,
+)
 _NOT_YET = re.compile(r"\byet to\b", re.IGNORECASE)  # as in "has yet to arrive"
 _EVERY_OTHER = re.compile(
     r"\bevery other (?=\w*day|night|week|month|year|hour|minute)", re.IGNORECASE

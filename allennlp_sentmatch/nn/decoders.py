@@ -66,12 +66,12 @@ class RecurrentDecoder(nn.Module, ABC):
 
         Return the top layer's hidden state (B, hidden_size) and the state after the step.
         """
-        check_states(
-            state,
-            batch_size=inputs.size(0),
-            num_layers=self.num_layers,
-            hidden_size=self.hidden_size,
-        )
+        sizes = {
+            "batch_size": inputs.size(0),
+            "num_layers": self.num_layers,
+            "hidden_size": self.hidden_size,
+        }
+        check_states(state, sizes)
         hidden = cast_to_parameter(inputs, self.lstm.weight_ih_l0)  # type: ignore[arg-type]
         last_hidden, last_cell = (cast_to_parameter(x, hidden) for x in state)  # (B, L, H) each
         cell: Optional[Tensor] = None
@@ -252,12 +252,12 @@ class StateBridge(nn.Module):
                 "states are missing, which a bridge with has_states=True needs; pass the encoder's "
                 "last states, or build the bridge with has_states=False to start from last_output"
             )
-        check_states(
-            states,
-            batch_size=states[0].size(0),
-            num_layers=self.num_layers,
-            encoder_size=self.encoder_size,
-        )
+        sizes = {
+            "batch_size": states[0].size(0),
+            "num_layers": self.num_layers,
+            "encoder_size": self.encoder_size,
+        }
+        check_states(states, sizes)
         if self.is_identity:
             return DecoderState(*states)
         hidden = _map_layers(self.hidden, states[0])

@@ -129,7 +129,8 @@ class LSTMN(SequenceEncoder):
         inputs, full_mask = check_padded(inputs, mask, self.input_size, dtype)
         start = None
         if initial_state is not None:
-            check_states(initial_state, batch_size=inputs.size(0), output_size=self.output_size)
+            sizes = {"batch_size": inputs.size(0), "output_size": self.output_size}
+            check_states(initial_state, sizes)
             halves = [torch.stack(state.chunk(len(weights), 1)) for state in initial_state]
             start = cast_to_parameter(torch.stack(halves), weights[0].bias_l0)  # (2, S, B, H)
         hidden, cell, attention = lstmn_recurrence(inputs, mask, weights, start)

@@ -13,7 +13,7 @@ LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
 class HostNames:
-    """Refuses requests to other host names, and those of other sites' pages.
+    """Refuses requests to other host names, and requests by pages of other sites.
 
     A web page elsewhere can have its own name resolve to this machine's address (DNS rebinding) and
     then read from here as if from its own server: the browser still sends that name as `Host`.

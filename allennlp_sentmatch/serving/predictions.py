@@ -1,4 +1,4 @@
-"""What a server computes with an archive's model: predictions, their internals, a search."""
+"""A server's computations with an archive's model: predictions, their internals and a search."""
 
 import inspect
 from collections.abc import Iterable, Iterator, Sequence

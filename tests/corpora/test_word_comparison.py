@@ -49,6 +49,8 @@ def test_features(first, second, shared, negations, numbers):
         ("Nobody pays, unable", 2, (), ()),
         ("They seldom come, rarely pay and refuse all except two", 4, ("2",), ()),
         ("Is it so or not? Why or why not?", 0, (), ()),
+        ("Tell me whether or not it is so.", 0, (), ()),
+        ("Reply or not be considered.", 1, (), ()),
         ("The first of 2 cups at 5 p.m.", 0, ("2 cup", "5 pm"), ()),
         ("C++ or F#, grade A+, Google+, 18+", 0, ("18+",), ("c++", "f#", "a+", "google+")),
         ("vitamin C, plan b, a type", 0, (), ("c", "b")),

@@ -35,9 +35,12 @@ def lstm_recurrence(
     if initial is not None:
         if len(stack.layers[0]) > 1:
             raise ValueError("initial states need a unidirectional stack")
-        H = stack.layers[0][0].weight_hh.size(1)
-        L = len(stack.layers)
-        check_states(initial, batch_size=inputs.size(0), num_layers=L, hidden_size=H)
+        sizes = {
+            "batch_size": inputs.size(0),
+            "num_layers": len(stack.layers),
+            "hidden_size": stack.layers[0][0].weight_hh.size(1),
+        }
+        check_states(initial, sizes)
     parameters = [x for layer in stack.layers for weights in layer for x in weights]
     values = [inputs, *parameters, *(initial or ())]
     tensors = [value for value in values if isinstance(value, Tensor)]

@@ -7,7 +7,7 @@ one direction. `in_order` and `reversed_indices` serve the naive forms, which re
 sentences for their second direction.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Optional
 
 import torch
@@ -160,8 +160,11 @@ def last_states(
     return torch.cat(ends, -1).masked_fill(is_empty, 0.0)
 
 
-def check_states(states: Sequence[Tensor], **sizes: int) -> None:
-    """Raise a `ValueError` unless h and c before the first step have the shape of these `sizes`."""
+def check_states(states: Sequence[Tensor], sizes: Mapping[str, int]) -> None:
+    """Raise a `ValueError` unless h and c before the first step have the shape of these `sizes`.
+
+    The keys are the names of the dimensions.
+    """
     shape = tuple(sizes.values())
     for name, state in zip(("hidden state", "cell"), states):
         if state.shape != shape:
