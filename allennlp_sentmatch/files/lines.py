@@ -148,11 +148,6 @@ def stream_lines(
         marks = (code for mark, code in _BYTE_ORDER_MARKS.items() if beginning.startswith(mark))
         encoding = next(marks, encoding)
         for number, line in _decoded(content, name, encoding, skip):
-            if number == 1 and "\r" in line.rstrip() and line[-1] != "\n":
-                raise ValueError(
-                    f"{Source(name, 1)}: carriage returns do not end a line, so that the file has "
-                    "a single line; replace them by line feeds, such as by `tr '\\r' '\\n'`"
-                )
             # In UTF-16 without a mark, every second byte of English text is null.
             if number == 1 and line.count("\0") * 4 > len(line):
                 raise ValueError(
@@ -161,6 +156,11 @@ def stream_lines(
                     "reader has that setting"
                 )
             yield number, line
+        if number == 1 and "\r" in line.rstrip():
+            raise ValueError(
+                f"{Source(name, 1)}: carriage returns do not end a line, so that the file has a "
+                "single line; replace them by line feeds, such as by `tr '\\r' '\\n'`"
+            )
     except UnicodeError as error:
         raise ValueError(_not_in_encoding(name, number + 1, encoding, error)) from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:

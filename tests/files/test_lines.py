@@ -81,13 +81,14 @@ def test_utf_16_without_a_mark(write, order):
         (b"caf\xe9\n", "utf-16-le", ", line 1: not utf-16-le"),
         ("one\ntwo\n".encode("utf-16") + b"\x00", "utf-8", r", line \d: not utf-16"),
         (b"one\rtwo\r", "utf-8", ", line 1: carriage returns .* replace them by line feeds"),
+        (b"one\rtwo\n", "utf-8", ", line 1: carriage returns"),
         (gzip.compress(b"line\n" * 5000, mtime=0)[:-20], "utf-8", ": damaged gzip data after line"),
         *(
             (x, "utf-8", " is empty")
             for x in (b"", b"\n \n", gzip.compress(b"", mtime=0), b"\xef\xbb\xbf")
         ),
     ],
-    ids=["late", "first", "wide", "half", "mac", "cut", "empty", "blank", "gzip", "mark"],
+    ids=["late", "first", "wide", "half", "mac", "mac_and_feed", "cut", "empty", "blank", "gzip", "mark"],
 )
 def test_unreadable_content(write, content, encoding, message):
     with pytest.raises(ValueError, match=r"data\.txt" + message):
