@@ -88,7 +88,7 @@ def test_utf_16_without_a_mark(write, order):
             for x in (b"", b"\n \n", gzip.compress(b"", mtime=0), b"\xef\xbb\xbf")
         ),
     ],
-    ids=["late", "first", "wide", "half", "mac", "mac_and_feed", "cut", "empty", "blank", "gzip", "mark"],
+    ids=["late", "first", "wide", "half", "mac", "mixed", "cut", "empty", "blank", "gzip", "mark"],
 )
 def test_unreadable_content(write, content, encoding, message):
     with pytest.raises(ValueError, match=r"data\.txt" + message):
