@@ -31,9 +31,9 @@ class EncoderDecoder(TextModel):
     """Translates sentences with a recurrent encoder, attention and a recurrent decoder.
 
     The model of CAS-LSTM's section 4.4 ([Choi et al. 2019](https://arxiv.org/abs/1809.02279)) and
-    of the thesis's section 4.4.4: encoder and decoder are plain or cell-aware LSTMs. Equations in
-    `allennlp_sentmatch.nn.decoders`; `StateBridge` leads from the encoder's last states to the
-    decoder's first ones. The reader is "parallel_text".
+    of the thesis's section 4.4.4: encoder and decoder are plain or cell-aware LSTMs. The equations
+    are in `allennlp_sentmatch.nn.attentional_decoder`; `StateBridge` leads from the encoder's last
+    states to the decoder's first ones. The reader is "parallel_text".
 
     # Parameters
 

@@ -12,6 +12,7 @@ import os
 import torch
 
 from allennlp_sentmatch.nn.answer_spans import BestSpans, PassageWindows, best_spans
+from allennlp_sentmatch.nn.attentional_decoder import AttentionalDecoder, AttentionalState
 from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
 from allennlp_sentmatch.nn.checks import check_choice, check_fraction, check_positive
 from allennlp_sentmatch.nn.configured_module import SequenceEncoder
@@ -24,15 +25,6 @@ from allennlp_sentmatch.nn.cs_lvm import (
     mean_direction_constraint,
     sampled_unsupervised_loss,
     unsupervised_loss,
-)
-from allennlp_sentmatch.nn.decoders import (
-    AttentionalDecoder,
-    AttentionalState,
-    CellAwareLSTMDecoder,
-    DecoderState,
-    LSTMDecoder,
-    RecurrentDecoder,
-    StateBridge,
 )
 from allennlp_sentmatch.nn.distillation import DistillationLoss
 from allennlp_sentmatch.nn.distributions import HypersphericalUniform, VonMisesFisher
@@ -81,6 +73,13 @@ from allennlp_sentmatch.nn.ranking import (
     reciprocal_rank,
 )
 from allennlp_sentmatch.nn.rcrn import RecurrentlyControlledRNN
+from allennlp_sentmatch.nn.recurrent_decoders import (
+    CellAwareLSTMDecoder,
+    DecoderState,
+    LSTMDecoder,
+    RecurrentDecoder,
+    StateBridge,
+)
 from allennlp_sentmatch.nn.rnet import (
     GatedMatching,
     GatedSelfMatching,
