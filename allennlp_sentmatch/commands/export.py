@@ -62,13 +62,22 @@ class Export(Command):
 def _export_again(args: argparse.Namespace, folder: Path) -> "StandaloneEncoder":
     """Export an encoder that was exported before, or the one in this package.
 
-    Raise `ValueError` if it would only be copied.
+    Raise `ValueError` if it would only be copied, or would lose what sentence-transformers adds.
     """
     from allennlp_sentmatch.standalone import StandaloneEncoder
     from allennlp_sentmatch.standalone.model_card import SIMILARITY, UNKNOWN, Origin
+    from allennlp_sentmatch.standalone.sentence_transformers_folder import (
+        has_more_than_a_standalone_encoder,
+    )
 
     if args.model != PACKAGE and not args.onnx:
         raise ValueError(f"{args.model} is exported already; add --onnx for a form without PyTorch")
+    if has_more_than_a_standalone_encoder(folder):
+        raise ValueError(
+            f"{args.model} has further modules, prompts or a truncate_dim of "
+            "sentence-transformers, which an exported encoder cannot have; export the folder that "
+            "StandaloneEncoder.load(folder).save(other_folder) writes without them"
+        )
     encoder = StandaloneEncoder.load(folder)
     origin = UNKNOWN
     if args.model == PACKAGE:

@@ -8,8 +8,10 @@ from allennlp.commands.train import train_model_from_file
 from allennlp.common.checks import ConfigurationError
 
 from allennlp_sentmatch.encoding import ArchiveEncoder
+from allennlp_sentmatch.files.folders import write_json
 from allennlp_sentmatch.standalone import StandaloneEncoder
 from allennlp_sentmatch.standalone.text_indexer import padded
+from tests.estimators.tiny_encoder import tiny_encoder
 
 SENTENCES = ["A small kitten is carrying a red rose.", "Isn't it?"]
 
@@ -90,3 +92,19 @@ def test_onnx_of_an_archive_a_folder_and_the_package(
     (tmp_path / "exported" / "splitter.json").write_text("{}")
     with pytest.raises(ConfigurationError, match=r"splitter\.json is not as it was written"):
         allennlp("export", "package", tmp_path / "damaged", "--onnx")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("config_sentence_transformers.json", {"prompts": {"query": "", "document": "text: "}}),
+        ("config_sentence_transformers.json", {"truncate_dim": 2}),
+        ("modules.json", [{}, {}]),
+    ],
+)
+def test_what_sentence_transformers_adds_is_not_lost(allennlp, tmp_path, name, content):
+    tiny_encoder().save(tmp_path / "encoder")
+    write_json(tmp_path / "encoder" / name, content)
+    with pytest.raises(ConfigurationError, match="encoder has further modules, prompts or"):
+        allennlp("export", tmp_path / "encoder", tmp_path / "onnx", "--onnx")
+    assert not (tmp_path / "onnx").exists()
