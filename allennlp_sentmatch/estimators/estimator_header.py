@@ -13,6 +13,7 @@ from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.corpora.word_comparison import WORD_ORDERS, num_features
 from allennlp_sentmatch.estimators.fine_tuning import NUMBERS, FineTuning
 from allennlp_sentmatch.estimators.heads import LINEAR_MATCHERS, SYMMETRIC, Head, LinearHead
+from allennlp_sentmatch.estimators.kept_encoder import TunedEncoder
 from allennlp_sentmatch.estimators.pairs import checked_targets
 from allennlp_sentmatch.nn.checks import ANYTHING, Kind, check_names, optional, read_settings
 from allennlp_sentmatch.standalone import StandaloneEncoder
@@ -91,6 +92,8 @@ def estimator_of(
     elif header["classes"] is not None:
         raise ValueError(NO_CLASSES)
     estimator.head_ = _new_head(header["head"], encoder, num_outputs)
+    if not isinstance(estimator.head_, LinearHead):
+        estimator.encoder = TunedEncoder(encoder)
     return estimator
 
 

@@ -12,6 +12,14 @@ from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 Self = TypeVar("Self", bound="KeepsEncoder")
 
 
+class TunedEncoder(SentenceEncoder):
+    """The parameter `encoder` of a loaded estimator that was fine-tuned.
+
+    It has seen the labels of its pairs, so that a cross-validation on them would hold out nothing.
+    `fit` refuses it: the encoder before fine-tuning is not saved.
+    """
+
+
 class KeepsEncoder(BaseEstimator):  # type: ignore[misc]
     """An estimator with a parameter `encoder`, which scikit-learn's `clone` keeps as it is.
 

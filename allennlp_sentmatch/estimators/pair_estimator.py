@@ -23,7 +23,7 @@ from allennlp_sentmatch.estimators.heads import (
     TRAINED_MATCHERS,
     head_outputs,
 )
-from allennlp_sentmatch.estimators.kept_encoder import KeepsEncoder
+from allennlp_sentmatch.estimators.kept_encoder import KeepsEncoder, TunedEncoder
 from allennlp_sentmatch.estimators.learning import learn_linear
 from allennlp_sentmatch.estimators.pairs import Pairs, checked_pairs, checked_targets
 from allennlp_sentmatch.estimators.settings import read_attributes
@@ -137,8 +137,15 @@ class PairEstimator(KeepsEncoder):
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         """Set the attributes of a new estimator, whose parameters have been checked.
 
-        Raise `TypeError` or `ValueError` for invalid pairs, labels, weights or groups.
+        Raise `TypeError` or `ValueError` for invalid pairs, labels, weights or groups, and for an
+        encoder that was loaded after fine-tuning.
         """
+        if isinstance(self.encoder, TunedEncoder):
+            raise ValueError(
+                "this estimator was loaded with its fine-tuned encoder, which may have seen the "
+                "labels of these pairs; set_params(encoder=None) begins with the encoder of the "
+                "package, and set_params(encoder=estimator.encoder_) tunes this one further"
+            )
         pairs = checked_pairs(X)
         if pairs.names is not None:
             self.feature_names_in_ = numpy.array(pairs.names, dtype=object)
@@ -209,6 +216,9 @@ class PairEstimator(KeepsEncoder):
     @classmethod
     def load(cls: type[Self], folder: AnyPath, encoder: EncoderLike = None) -> Self:
         """Read an estimator that `save` has written. Nothing in the folder is run.
+
+        After fine-tuning, only the tuned encoder is in the folder: a new `fit` is refused until
+        `set_params` names the encoder to begin with.
 
         # Parameters
 

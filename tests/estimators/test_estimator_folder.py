@@ -9,8 +9,15 @@ import numpy
 import pytest
 import torch
 from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
 
-from allennlp_sentmatch import FineTuning, PairClassifier, PairRegressor, SentenceEncoder
+from allennlp_sentmatch import (
+    FineTuning,
+    PairClassifier,
+    PairRegressor,
+    SentenceEncoder,
+    label_errors,
+)
 from allennlp_sentmatch.corpora import sentence_encoder
 from allennlp_sentmatch.estimators import estimator_folder, fine_tuned_head
 from allennlp_sentmatch.estimators.estimator_folder import HEADER, TENSORS
@@ -77,7 +84,23 @@ def test_what_is_saved_is_loaded(tmp_path, monkeypatch, kind, targets, parameter
         "head": loaded.head,
     }
     assert loaded.get_params() == expected
-    loaded.fit(PAIRS, targets).save(tmp_path / "again")
+    loaded.save(tmp_path / "again")
+
+
+def test_a_tuned_encoder_is_not_fitted_to_folds_of_pairs_that_it_has_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(fine_tuned_head, "CLASSIFIER", {"hidden_size": 16})
+    PairClassifier(tiny_encoder(), **TUNED).fit(PAIRS, LABELS).save(tmp_path / "folder")
+    loaded = PairClassifier.load(tmp_path / "folder")
+    for estimator in (loaded, clone(loaded), clone(loaded).set_params(head=None)):
+        with pytest.raises(ValueError, match="may have seen the labels of these pairs"):
+            cross_val_score(estimator, PAIRS, LABELS, cv=2, error_score="raise")
+    with pytest.raises(ValueError, match="may have seen the labels of these pairs"):
+        label_errors(PAIRS, LABELS, loaded)
+    further = clone(loaded).set_params(encoder=loaded.encoder_, head=None, l2=0.1)
+    again = clone(loaded).set_params(encoder=tiny_encoder(), head=None, l2=0.1)
+    expected = PairClassifier(tiny_encoder(), l2=0.1).fit(PAIRS, LABELS).predict_proba(PAIRS)
+    assert further.fit(PAIRS, LABELS).encoder_.network is loaded.encoder_.network
+    numpy.testing.assert_allclose(again.fit(PAIRS, LABELS).predict_proba(PAIRS), expected)
 
 
 @pytest.fixture
