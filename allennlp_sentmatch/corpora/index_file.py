@@ -89,10 +89,11 @@ def read_index(path: AnyPath, expected: Optional[IndexKind], mapped: bool) -> Sa
         raise ValueError(f"{path} is an index of kind {kind.name}, not {expected.name}; {REMEDY}")
     has_digest = _is_intact(path)
     # A file of an earlier version has no digest; it is not mapped, since FAISS crashes on mapped
-    # files that end too early. Older releases of FAISS cannot map some kinds.
+    # files that end too early. Older releases of FAISS cannot map some kinds. `IO_FLAG_MMAP` would
+    # map lists that FAISS can neither write again nor pickle.
     flag = 0
     if has_digest and mapped:
-        flag = int(getattr(faiss_library(), kind.row.read_flag, 0))
+        flag = int(getattr(faiss_library(), "IO_FLAG_MMAP_IFC", 0))
     with naming_index(path):
         index = _read_faiss(path, flag)
         numbers = _read_numbers(path)

@@ -26,7 +26,6 @@ class _Row(NamedTuple):
     factory: str  # the argument of `faiss.index_factory`, with places for settings
     settings: dict[str, Optional[int]]  # their defaults; `None` if they depend on the vectors
     search_parameters: str = ""  # the settings of a built index, for FAISS's `ParameterSpace`
-    read_flag: str = "IO_FLAG_MMAP_IFC"  # FAISS's flag for reading such a file through a memory map
     compressed: bool = False  # whether the index has approximations of the vectors only
     depends_on_count: bool = False  # whether asking for more neighbors may change the first ones
     num_training_vectors: int = 0  # the fewest vectors to train on before any is added
@@ -41,9 +40,7 @@ KINDS = {
         "efSearch={ef_search}",
         depends_on_count=True,
     ),
-    "ivf": _Row(
-        b"IwFl", "IVF{nlist},Flat", {"nlist": None, "nprobe": 32}, "nprobe={nprobe}", "IO_FLAG_MMAP"
-    ),
+    "ivf": _Row(b"IwFl", "IVF{nlist},Flat", {"nlist": None, "nprobe": 32}, "nprobe={nprobe}"),
     # "np" skips the training for Hamming distances: it takes half a minute, and searches do not use
     # them.
     "ivfpq": _Row(
@@ -51,7 +48,6 @@ KINDS = {
         "IVF{nlist},PQ{code_size}x8np",
         {"nlist": None, "nprobe": 32, "code_size": None, "refine_factor": 20},
         "nprobe={nprobe}",
-        "IO_FLAG_MMAP",
         compressed=True,
         depends_on_count=True,
         num_training_vectors=NUM_CODES * 100,

@@ -1,6 +1,7 @@
 """Tests of the kinds of indexes, against cosines computed in NumPy."""
 
 import itertools
+import pickle
 from pathlib import Path
 
 import numpy
@@ -227,13 +228,20 @@ def test_an_index_is_not_extended_by_other_vectors(grown, tmp_path, name):
 
 
 @pytest.mark.parametrize("name", EXHAUSTIVE)
-def test_a_saved_index_is_mapped_and_finds_the_same(vectors, queries, tmp_path, name):
+def test_a_saved_index_is_mapped_and_copies_find_the_same(vectors, queries, tmp_path, name):
     path = tmp_path / "s.faiss"
     kind = IndexKind(name, EXHAUSTIVE[name])
     index = SentenceIndex.build(vectors, index_kind=kind)
     index.save(path)
     loaded = SentenceIndex.load(path, kind, vectors)
-    assert_alike(loaded.search(queries, 4), index.search(queries, 4))
+    expected = index.search(queries, 4)
+    assert_alike(loaded.search(queries, 4), expected)
+    loaded.save(tmp_path / "again.faiss")
+    for copied in (
+        SentenceIndex.load(tmp_path / "again.faiss", kind, vectors),
+        pickle.loads(pickle.dumps(loaded)),
+    ):
+        assert_alike(copied.search(queries, 4), expected)
     maps = Path("/proc/self/maps")
     if maps.exists():  # Linux
         assert str(path) in maps.read_text()
