@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ MISSING_FASTAPI = "serving needs the extra [serve]: pip install fastapi uvicorn"
 
 MODELS = "/v1/models"
 METRICS = "/metrics"
+LARGE_ANSWER = 50  # results; more take long to compose
 STATIC_FILES = Path(__file__).with_name("static")  # the page: HTML, CSS and JavaScript modules
 
 
@@ -74,6 +76,7 @@ class _Endpoint:
         self._service = service
         self._batcher = batcher
         self._start = int(time.time())
+        self._composing = ThreadPoolExecutor(1)  # large answers, for which small ones do not wait
         lists = [] if service.encoder is None else [MODELS]
         self._paths = [*service.routes, *lists, HEALTH, METRICS, "/"]
         self.counts = Metrics(self._paths)
@@ -126,7 +129,9 @@ class _Endpoint:
             )
         except RequestError as error:
             return error_response(path, error.status, str(error))
-        content = await asyncio.to_thread(route.render, question, results)
+        threads = self._composing if len(results) > LARGE_ANSWER else None
+        loop = asyncio.get_running_loop()
+        content = await loop.run_in_executor(threads, route.render, question, results)
         return Response(content, media_type="application/json")
 
     async def not_found(self, request: Request, error: Any) -> JSONResponse:

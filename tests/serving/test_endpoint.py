@@ -3,17 +3,19 @@
 import json
 import logging
 import socket
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import strategies as st
 
 from allennlp_sentmatch.inspection import SALIENCY_METHODS
-from allennlp_sentmatch.serving import batcher, create_app, endpoint, requests
+from allennlp_sentmatch.serving import Job, batcher, create_app, endpoint, requests
 from allennlp_sentmatch.serving.limits import MAX_TEXT
 from allennlp_sentmatch.serving.predictions import service_of
 from allennlp_sentmatch.serving.requests import MAX_BYTES
-from allennlp_sentmatch.serving.routes import MAX_INPUTS
+from allennlp_sentmatch.serving.routes import MAX_INPUTS, JobRoute, Service
 from tests import fuzzing
 from tests.serving.conftest import sent, serving
 
@@ -136,6 +138,47 @@ def test_an_answer_that_takes_too_long_is_given_up(http, monkeypatch):
     assert response.status_code == 503
     assert response.json()["detail"][:21] == "The model is too busy"
     assert int(response.headers["retry-after"]) >= 1
+
+
+class Counting(Job):
+    """Counts its inputs."""
+
+    number = 0
+
+    def read(self, inputs):
+        return inputs, {"text": (1, 1)}
+
+    def compute(self, batch):
+        self.number += len(batch)
+        return [b"1"] * len(batch)
+
+    def dearest(self, num_words):
+        raise NotImplementedError
+
+
+def test_a_small_answer_does_not_wait_for_large_ones(monkeypatch):
+    job = Counting()
+    may_end = threading.Event()
+    render = JobRoute.render
+
+    def wait(route, question, results):
+        assert len(results) == 1 or may_end.wait(20)
+        return render(route, question, results)
+
+    monkeypatch.setattr(JobRoute, "render", wait)
+    app = create_app(Service("title", "", {"/predict": JobRoute(job, {})}))
+    large = {"inputs": [{}] * (endpoint.LARGE_ANSWER + 1)}
+    number = 40  # more than a loop has threads
+    with serving(app) as port, httpx.Client(timeout=20) as http:
+        http.base_url = f"http://127.0.0.1:{port}"
+        with ThreadPoolExecutor(number) as threads:
+            answers = [threads.submit(http.post, "/predict", json=large) for _ in range(number)]
+            while job.number < number * len(large["inputs"]):
+                time.sleep(0.01)
+            assert http.post("/predict", json={}).content == b"1"
+            assert not any(answer.done() for answer in answers)
+            may_end.set()
+        assert {answer.result(20).status_code for answer in answers} == {200}
 
 
 def test_large_bodies_share_a_limit(http, monkeypatch):
