@@ -17,6 +17,7 @@ from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.text_model import Metadata, Output, TextModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
 from allennlp_sentmatch.modules.interpretable_encoder import trim_attention
+from allennlp_sentmatch.modules.parts import pooling_of
 from allennlp_sentmatch.nn.checks import COUNT, check_kind, number, optional
 from allennlp_sentmatch.nn.ranking import AnswerPairs
 from allennlp_sentmatch.training.metrics import MeanAveragePrecision, MeanReciprocalRank
@@ -326,11 +327,10 @@ def _pooling(
 
     Raise `ValueError` for an unknown name.
     """
-    size = encoder.get_output_dim()
     if pooling == "attentive":
-        return nn.AttentivePooling(size)
+        return nn.AttentivePooling(encoder.get_output_dim())
     try:
-        return nn.Pooling(size, pooling, encoder.is_bidirectional())
+        return pooling_of(encoder, pooling)
     except ValueError as error:
         raise ValueError(f'{error} (or as the only pooling, "attentive")') from error
 

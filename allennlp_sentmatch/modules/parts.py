@@ -1,13 +1,15 @@
 """Parts of models, and a check that they fit together."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Union
 
 import torch
 from allennlp.common import Lazy
 from allennlp.common.checks import check_dimensions_match
-from allennlp.modules import FeedForward
+from allennlp.modules import FeedForward, Seq2SeqEncoder
 from allennlp.nn import Activation
 
+from allennlp_sentmatch.nn import Pooling
 from allennlp_sentmatch.nn.checks import FRACTION
 
 
@@ -25,6 +27,16 @@ def check_fit(**parts: Any) -> None:
             f"{name} output dim",
             f"{following} input dim",
         )
+
+
+def pooling_of(encoder: Seq2SeqEncoder, pooling: Union[str, Sequence[str]]) -> Pooling:
+    """Return the pooling with this name, or these names, for the outputs of an encoder.
+
+    Only for "last", the encoder must tell whether it is bidirectional: other packages' may not.
+    Raise `ValueError` for an unknown name.
+    """
+    bidirectional = "last" in pooling and encoder.is_bidirectional()
+    return Pooling(encoder.get_output_dim(), pooling, bidirectional)
 
 
 def dropout_layer(name: str, probability: float) -> torch.nn.Dropout:

@@ -14,7 +14,8 @@ from allennlp_sentmatch.modules.interpretable_encoder import (
     encode_with_internals,
     trim_attention,
 )
-from allennlp_sentmatch.nn import GumbelTreeLSTM, Pooling, bracketing
+from allennlp_sentmatch.modules.parts import pooling_of
+from allennlp_sentmatch.nn import GumbelTreeLSTM, bracketing
 from allennlp_sentmatch.nn.padding import mask_of
 
 
@@ -81,7 +82,7 @@ class PooledEncoder(Seq2VecEncoder):
         super().__init__()
         self.encoder = encoder
         with configuration_errors():
-            self.pooling = Pooling(encoder.get_output_dim(), pooling, encoder.is_bidirectional())
+            self.pooling = pooling_of(encoder, pooling)
         self._register_load_state_dict_pre_hook(  # type: ignore[no-untyped-call]
             _rename_attention
         )

@@ -6,6 +6,7 @@ import pytest
 import torch
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
+from allennlp.modules.seq2seq_encoders import PassThroughEncoder, Seq2SeqEncoder
 from allennlp.modules.seq2vec_encoders import Seq2VecEncoder
 from allennlp.modules.token_embedders import Embedding, TokenCharactersEncoder
 from allennlp.nn.util import get_final_encoder_states, masked_max, masked_mean
@@ -79,6 +80,21 @@ def test_defaults_empty_sentence_and_no_mask():
 def test_impossible_settings_are_configuration_errors():
     with pytest.raises(ConfigurationError, match=r"pooling must be one of max, .*; got 'sum'"):
         pooled_lstm(pooling="sum")
+
+
+def test_only_last_asks_for_the_directions_of_an_encoder():
+    """An encoder of another package need not have `is_bidirectional`."""
+
+    class Doubled(PassThroughEncoder):
+        is_bidirectional = Seq2SeqEncoder.is_bidirectional
+
+        def forward(self, inputs, mask):
+            return 2 * inputs
+
+    expected = masked_max(2 * INPUTS, MASK.unsqueeze(-1), dim=1)
+    assert PooledEncoder(Doubled(4))(INPUTS, MASK).equal(expected)
+    with pytest.raises(NotImplementedError):
+        PooledEncoder(Doubled(4), ["max", "last"])
 
 
 @pytest.mark.parametrize(
