@@ -28,7 +28,7 @@ from typing import Any, Callable, Optional
 
 from allennlp.commands import ArgumentParserWithDefaults
 from allennlp.commands.subcommand import Subcommand
-from allennlp.common import Params
+from allennlp.common import Params, Registrable
 from allennlp.common import logging as common_logging
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.from_params import construct_arg
@@ -62,6 +62,12 @@ ALLENNLP_ERRORS = {
     'trainer of "type": "bfloat16", which trains on CPUs, too',
 }
 """Sentences that replace the messages of the `ValueError`s of AllenNLP's trainer."""
+
+WRONG_ENCODERS = {
+    "Seq2VecEncoder": '; wrap it in {"type": "pooled", "encoder": ...}',
+    "Seq2SeqEncoder": '; leave out "pooled" if it is there',
+}
+"""What to do about an encoder of the other kind, by the kind that is needed."""
 
 
 def is_running() -> bool:
@@ -113,14 +119,11 @@ def _of_configuration(error: BaseException, frames: Frames) -> Optional[str]:
         code = frames[-1].f_code if frames else None
         values = frames[-1].f_locals if frames else {}
         if code is Params.pop_choice.__code__:
-            hint = did_you_mean(str(values["value"]), values["choices"])
-            if hint:
-                return f"{values['key_str']}: there is no {values['value']!r}{hint}"
+            kind = frames[-2].f_locals["cls"]
+            place = f"{values['key_str']}: "
+            return _of_a_component(str(values["value"]), kind, place) or str(error)
         if code is not None and code.co_name == "resolve_class_name":  # raised by `Registrable`
-            kind = values["cls"]
-            hint = did_you_mean(values["name"], kind.list_available())
-            if hint:
-                return f"there is no {kind.__name__} {values['name']!r}{hint}"
+            return _of_a_component(values["name"], values["cls"]) or str(error)
         if code is unwrap(create_serialization_dir).__code__:
             return _existing_folder(str(error), values)
         return str(error)
@@ -131,6 +134,18 @@ def _of_configuration(error: BaseException, frames: Frames) -> Optional[str]:
         sources = _jsonnet_sources(frames)
         return unknown_parameter(message, sources) or f"{message} (jsonnet: {kind.lower()})"
     return None
+
+
+def _of_a_component(name: str, kind: type[Registrable], place: str = "") -> Optional[str]:
+    """Return a sentence about a name that no component of a kind has; `None` without a remedy."""
+    wanted = kind.__name__
+    others = [other.__name__ for other, names in Registrable._registry.items() if name in names]
+    if others:
+        are_encoders = WRONG_ENCODERS.keys() <= {wanted, *others}
+        remedy = WRONG_ENCODERS[wanted] if are_encoders else ""
+        return f"{place}{name!r} is a {' and a '.join(others)}, and this must be a {wanted}{remedy}"
+    hint = did_you_mean(name, kind.list_available())
+    return f"{place}there is no {wanted} {name!r}{hint}" if hint else None
 
 
 def _of_a_place(error: BaseException, frames: Frames) -> Optional[str]:

@@ -72,7 +72,7 @@ def check_settings(cls: type, parameters: dict[str, inspect.Parameter], params: 
         if not is_default and not is_of_type(value, parameter.annotation):
             # Remove the names of modules.
             expected = re.sub(r"<class '|'>|\b(\w+\.)+(?=\w)", "", str(parameter.annotation))
-            shown = value.as_dict(quiet=True) if isinstance(value, Params) else value
+            shown = params.params[name]
             raise ConfigurationError(f"{name} of {cls.__name__} must be {expected}, got {shown!r}")
         if re.search("(layers|size|dims?|features|max_steps)$", name):
             _check_sizes(cls, name, value if isinstance(value, list) else [value])

@@ -162,8 +162,13 @@ class TestMistake:
             ({"type": "cas_lstm", "input_size": 6.5}, "input_size of CasLstmEncoder must be int, "),
             ({"type": "lstm", "input_size": "a"}, "input_size of LstmSeq2SeqEncoder must be int, "),
             ({"type": "sequential", "encoders": 5}, "encoders of SequentialEncoder must be list["),
-            ({"type": "cas_ltsm"}, "encoder.type: there is no 'cas_ltsm': did you mean 'cas_l"),
+            (
+                {"type": "feedforward", "feedforward": [{"input_dim": 6}]},
+                "feedforward of FeedForwardEncoder must be FeedForward, got [{'input_dim': 6}]",
+            ),
+            ({"type": "cas_ltsm"}, "encoder.type: there is no Seq2SeqEncoder 'cas_ltsm': did you"),
             ({"type": "zzz"}, "zzz not in acceptable choices for encoder.type: ["),
+            ({"type": "boe"}, "encoder.type: 'boe' is a Seq2VecEncoder, and this must be a Seq2S"),
         ],
     )
     def test_of_a_setting(self, settings, sentence):
@@ -182,16 +187,21 @@ class TestMistake:
             params = Params({"model": {**model, "encoder": encoder, **parts}}).pop("model")
             return program.mistake(_raised(partial(Model.from_params, vocab=vocab), params))
 
-        expected = "model.matcher.type: there is no 'heuristc': did you mean 'heuristic'?"
+        expected = "model.matcher.type: there is no Matcher 'heuristc': did you mean 'heuristic'?"
         assert sentence(matcher=matcher) == expected
-        expected = "model.encoder.type: there is no 'pooledd': did you mean 'pooled'?"
-        assert sentence(matcher="concat", encoder="pooledd") == expected
+        expected = "model.encoder.type: there is no Seq2VecEncoder 'pooledd': did you mean 'pooled"
+        assert expected in sentence(matcher="concat", encoder="pooledd")
+        # There are encoders of words with similar names, such as 'lstm'.
+        expected = "'subilstm' is a Seq2SeqEncoder, and this must be a Seq2VecEncoder; wrap it in {"
+        assert expected in sentence(matcher="concat", encoder="subilstm")
 
     def test_of_a_name_on_the_command_line(self):
         error = _raised(Predictor.by_name, "sentense_piar")
         expected = "there is no Predictor 'sentense_piar': did you mean 'sentence_pair'?"
         assert program.mistake(error) == expected
         assert "zzz" in program.mistake(_raised(Predictor.by_name, "zzz"))
+        expected = "'sentence_classifier' is a Model, and this must be a Predictor"
+        assert program.mistake(_raised(Predictor.by_name, "sentence_classifier")) == expected
 
     def test_of_an_argument_of_a_configuration(self):
         config = "training_config/own_pairs.jsonnet"
