@@ -34,6 +34,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.from_params import construct_arg
 from allennlp.common.util import SigTermReceived, int_to_device
 from allennlp.models.archival import CONFIG_NAME
+from allennlp.training.metric_tracker import MetricTracker
 from allennlp.training.util import create_serialization_dir
 
 from allennlp_sentmatch.commands.command import VERBOSE
@@ -124,6 +125,9 @@ def _of_configuration(error: BaseException, frames: Frames) -> Optional[str]:
             return _of_a_component(str(values["value"]), kind, place) or str(error)
         if code is not None and code.co_name == "resolve_class_name":  # raised by `Registrable`
             return _of_a_component(values["name"], values["cls"]) or str(error)
+        if code is MetricTracker.combined_score.__code__:
+            names = ", ".join(values["metrics"])
+            return f"{error} Set trainer.validation_metric to + or - one of {names}."
         if code is unwrap(create_serialization_dir).__code__:
             return _existing_folder(str(error), values)
         return str(error)

@@ -19,6 +19,7 @@ from allennlp.data.tokenizers import Tokenizer
 from allennlp.models import Model
 from allennlp.modules import Seq2SeqEncoder
 from allennlp.predictors import Predictor
+from allennlp.training.metric_tracker import MetricTracker
 from allennlp.training.util import create_serialization_dir
 
 from allennlp_sentmatch.commands import program
@@ -202,6 +203,12 @@ class TestMistake:
         assert "zzz" in program.mistake(_raised(Predictor.by_name, "zzz"))
         expected = "'sentence_classifier' is a Model, and this must be a Predictor"
         assert program.mistake(_raised(Predictor.by_name, "sentence_classifier")) == expected
+
+    def test_of_a_metric_that_the_model_does_not_have(self):
+        metrics = {"accuracy": 0.5, "f1_macro": 0.4, "loss": 1.0}
+        error = _raised(MetricTracker("+f1").add_metrics, metrics)
+        sentence = "Set trainer.validation_metric to + or - one of accuracy, f1_macro, loss."
+        assert str(program.mistake(error)).endswith(sentence)
 
     def test_of_an_argument_of_a_configuration(self):
         config = "training_config/own_pairs.jsonnet"
