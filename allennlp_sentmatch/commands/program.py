@@ -56,13 +56,17 @@ HUB_ERROR = re.compile(
 
 JSONNET_ERRORS = ("STATIC ERROR: ", "RUNTIME ERROR: ")  # jsonnet's messages begin with these
 
-ALLENNLP_ERRORS = {
+KNOWN_ERRORS = {
     "nan loss encountered": "the training loss is not a number (NaN): lower the learning rate "
     "(trainer.optimizer.lr), or limit gradients with trainer.grad_norm",
     "Using AMP requires a cuda device": "trainer.use_amp needs a GPU: remove it, or use the "
     'trainer of "type": "bfloat16", which trains on CPUs, too',
+    "Calculated padded input size per channel": "a text has fewer words, or a word fewer "
+    "characters, than a filter of the encoder cnn: set the largest of its ngram_filter_sizes as "
+    "token_min_padding_length of the reader's indexer, or as min_padding_length of its indexer of "
+    "characters; of an archive, with --overrides",
 }
-"""Sentences that replace the messages of the `ValueError`s of AllenNLP's trainer."""
+"""Sentences that replace messages of AllenNLP and torch, by how these begin."""
 
 WRONG_ENCODERS = {
     "Seq2VecEncoder": '; wrap it in {"type": "pooled", "encoder": ...}',
@@ -111,7 +115,10 @@ def mistake(error: BaseException) -> Optional[str]:
         sentence = describe(error, frames)
         if sentence is not None:
             return sentence
-    return ALLENNLP_ERRORS.get(str(error)) if isinstance(error, ValueError) else None
+    if not isinstance(error, (RuntimeError, ValueError)):
+        return None
+    begun = (x for beginning, x in KNOWN_ERRORS.items() if str(error).startswith(beginning))
+    return next(begun, None)
 
 
 def _of_configuration(error: BaseException, frames: Frames) -> Optional[str]:

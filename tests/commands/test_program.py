@@ -38,6 +38,7 @@ except FileNotFoundError:
     print("found")
 """
 
+WIDE_CNN = {"type": "cnn", "embedding_dim": 4, "num_filters": 1, "ngram_filter_sizes": [99]}
 
 COMMANDS_OF_OTHER_PLUGINS = """
 from allennlp.commands.subcommand import Subcommand
@@ -104,9 +105,10 @@ def test_a_mistake_is_one_sentence(tmp_path):
     [
         ({"trainer.optimizer.lr": 1e30}, "the training loss is not a number (NaN): lower the"),
         ({"trainer.use_amp": True}, "trainer.use_amp needs a GPU: remove it, or use the trainer"),
+        ({"model.encoder": WIDE_CNN}, "a text has fewer words, or a word fewer characters, than"),
     ],
 )
-def test_errors_of_the_trainer(allennlp, tmp_path, overrides, sentence):
+def test_errors_of_a_training(allennlp, tmp_path, overrides, sentence):
     overrides = json.dumps({**SMALL_QUICK_START, "trainer.cuda_device": -1, **overrides})
     config = "training_config/quick_start.jsonnet"
     error = _raised(allennlp, "train", config, "-s", tmp_path / "out", "-o", overrides)
