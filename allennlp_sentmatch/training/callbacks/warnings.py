@@ -4,12 +4,14 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Iterable
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Optional
 
 import torch
 from allennlp.common.util import is_distributed
 from allennlp.data import DataLoader, Instance, Vocabulary, fields
+from allennlp.models import Model
+from allennlp.modules import TextFieldEmbedder
 from allennlp.training import GradientDescentTrainer, TrainerCallback
 
 from allennlp_sentmatch.data.unknown_words import knows_no_word
@@ -27,7 +29,7 @@ CROWDED = 1.25
 class LabelCheckCallback(TrainerCallback):
     """Warns, before training begins, of labels that the model cannot learn: all training examples
     have one label, or validation examples have a label that no training example has. Warns of a
-    vocabulary without a word of the first training examples, too.
+    vocabulary without a word of the first training examples, or without padding, too.
 
     It is one of the trainer's default callbacks (`enable_default_callbacks`). It reads data in
     memory, their field `label`, and does nothing in distributed training.
@@ -37,12 +39,29 @@ class LabelCheckCallback(TrainerCallback):
         """Check the trainer's data."""
         if is_distributed():
             return
+        _warn_of_words_as_padding(trainer.model)
         _warn_of_unknown_words(_in_memory(trainer.data_loader), trainer.model.vocab)
         learned = Counter(label.label for label in _labels(trainer.data_loader))
         if len(learned) == 1:
             _warn_of_one_label(learned)
         if learned:
             _warn_of_unknown_labels(_labels(trainer._validation_data_loader), learned)
+
+
+def _warn_of_words_as_padding(model: Model) -> None:
+    """Warn of each namespace of an embedder of texts whose number 0 is a word."""
+    embedders = [module for module in model.modules() if isinstance(module, TextFieldEmbedder)]
+    for part in chain.from_iterable(embedder.modules() for embedder in embedders):
+        namespace = getattr(part, "_vocab_namespace", None)
+        words = model.vocab._index_to_token.get(namespace)
+        if words and not model.vocab.is_padded(namespace):
+            logger.warning(
+                "%r has the number of padding in the namespace %r, and may be read as padding: "
+                "give the namespace a name for which the vocabulary has padding; by its "
+                "non_padded_namespaces, it has none for '*tags' and '*labels'",
+                words[0],
+                namespace,
+            )
 
 
 def _warn_of_unknown_words(instances: Iterable[Instance], vocab: Vocabulary) -> None:

@@ -7,6 +7,8 @@ import pytest
 import torch
 from allennlp.data import Vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader
+from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
+from allennlp.modules.token_embedders import Embedding
 
 from allennlp_sentmatch.data.dataset_readers import SentencePairReader
 from allennlp_sentmatch.training.callbacks import LabelCheckCallback, ThreadCheckCallback, warnings
@@ -53,6 +55,27 @@ def test_one_label_in_the_training_data(train):
     assert second.startswith("1 validation examples have the label 'no' (the first one in ")
 
 
+def start(loader, vocab, *parts, validation=None):
+    """Start the training of a model with these parts."""
+    model = torch.nn.ModuleList(parts)
+    model.vocab = vocab
+    trainer = SimpleNamespace(data_loader=loader, _validation_data_loader=validation, model=model)
+    LabelCheckCallback("out").on_start(trainer)
+
+
+@pytest.mark.parametrize(("namespace", "number"), [("pos_tags", 1), ("pos_tokens", 0)])
+def test_a_word_with_the_number_of_padding(caplog, namespace, number):
+    vocab = Vocabulary(tokens_to_add={namespace: ["NOUN", "VERB"], "labels": ["no"]})
+    words, labels = (
+        Embedding(embedding_dim=2, vocab_namespace=name, vocab=vocab)
+        for name in (namespace, "labels")
+    )
+    start(None, vocab, BasicTextFieldEmbedder({"pos": words}))
+    start(None, vocab, labels)  # an embedding of labels needs no padding
+    assert caplog.text.count("'NOUN' has the number of padding in the namespace 'pos_t") == number
+    assert caplog.text.count("WARNING") == number
+
+
 @pytest.mark.parametrize(("word", "number"), [("b", 0), (".", 1)])
 def test_a_vocabulary_without_words(tmp_path, caplog, word, number):
     path = tmp_path / "pairs.tsv"
@@ -60,9 +83,7 @@ def test_a_vocabulary_without_words(tmp_path, caplog, word, number):
     vocab = Vocabulary()
     vocab.add_token_to_namespace(word)
     loader = MultiProcessDataLoader(SentencePairReader("table"), path, batch_size=2)
-    model = SimpleNamespace(vocab=vocab)
-    trainer = SimpleNamespace(data_loader=loader, _validation_data_loader=None, model=model)
-    LabelCheckCallback(str(tmp_path)).on_start(trainer)
+    start(loader, vocab)
     assert caplog.text.count("has no word of the first 2 training examples") == number
 
 
@@ -74,13 +95,8 @@ def test_data_that_are_not_in_memory(tmp_path, caplog):
             SentencePairReader("table"), path, batch_size=2, max_instances_in_memory=limit
         )
         validation = MultiProcessDataLoader(SentencePairReader("table"), path, batch_size=2)
-        trainer = SimpleNamespace(
-            data_loader=loader,
-            _validation_data_loader=validation,
-            model=SimpleNamespace(vocab=Vocabulary()),
-        )
         caplog.clear()
-        LabelCheckCallback(str(tmp_path)).on_start(trainer)
+        start(loader, Vocabulary(), validation=validation)
         assert len(caplog.records) == num_warnings
 
 
