@@ -96,6 +96,8 @@ _NUMBER_SIGN = re.compile(r"\bno\. ?(?=\d)", re.IGNORECASE)  # "no. 5" negates n
 _FULL_HOUR = re.compile(r":00(?= ?[ap]\.? ?m\b)", re.IGNORECASE)
 _HALF_OF_DAY = re.compile(r"(?:\b([ap])\. ?m\b|(?<=\d) ?([ap])\.? ?m\b)\.?", re.IGNORECASE)
 
+_SPACES = re.compile(r"[^\S\n]+")  # also those without a break, as in "no.\u00a05"
+
 _WORD = re.compile(
     r"(?:(?<![\w.])(?:-\.?|\.)(?=\d))?"  # the sign or the point of "-5", "-.5" and ".5"
     r"\w+(?:(?<=\d)[.,]\d+)*"  # "Rs.500" is two words
@@ -110,7 +112,8 @@ def words_of(text: str) -> list[str]:
     A sign at the end of a word ("C#", "A+") and before a number ("-5") belongs to it. Negated verbs
     are two words. Capitals stay.
     """
-    return _WORD.findall(_written_out(_with_plain_marks(text)))
+    plain = _SPACES.sub(" ", _with_plain_marks(text))
+    return _WORD.findall(_written_out(plain))
 
 
 def _with_plain_marks(text: str) -> str:

@@ -114,3 +114,9 @@ def test_marks_of_a_number_and_a_decade():
     found = words_of("No. 5 of the '90s, the 1930's")
     assert found == ["number", "5", "of", "the", "90s", "the", "1930s"]
     assert words_of("1\u00bd cups, \u22125\u00b0") == ["1", "1", "/", "2", "cups", "-5"]
+
+
+@pytest.mark.parametrize("space", ["  ", "\t", "\u00a0", "\u202f", "\u3000"])
+def test_the_kind_and_number_of_spaces_do_not_matter(space):
+    text = "No. 5 goes on May 5th with no bag, or not, at 9 a. m. every other day"
+    assert words_of(text.replace(" ", space)) == words_of(text)
