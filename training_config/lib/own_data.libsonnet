@@ -2,6 +2,8 @@
 //
 // glove: a file of pretrained word vectors, or null. random: whether the word vectors are random.
 // words: whether an encoder of your choice reads the states of the package's encoder.
+local schedulers = import 'schedulers.libsonnet';
+
 local single_id = { type: 'single_id', lowercase_tokens: true };
 
 local trained_encoder = 'token_embedder_tokens\\.encoder\\.';
@@ -76,11 +78,6 @@ local glove_vocabulary(glove) = {
       lr: 0.001,
       [if trained_encoder != null then 'parameter_groups']: [[[trained_encoder], { lr: encoder_lr }]],
     },
-    learning_rate_scheduler: {
-      type: 'reduce_on_plateau',
-      mode: 'max',
-      factor: 0.5,
-      patience: 1,
-    },
+    learning_rate_scheduler: schedulers.halve_after(2),
   },
 }

@@ -1,6 +1,6 @@
 // Learning rate schedulers.
 {
-  // Halves the learning rate after as many validations in a row without a better accuracy.
+  // Halves the learning rate after as many validations in a row without a higher metric.
   halve_after(validations): {
     type: 'reduce_on_plateau',
     mode: 'max',

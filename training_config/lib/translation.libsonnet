@@ -1,5 +1,7 @@
 // Translation with CAS-LSTM's section 4.4: the sizes of fairseq's lstm_wiseman_iwslt_de_en.
 // docs/readings.md lists what the paper leaves open.
+local schedulers = import 'schedulers.libsonnet';
+
 local recurrent = {
   lstm: { type: 'lstm' },
   cas_lstm: { type: 'cas_lstm', vertical_weight: 0.5 },
@@ -41,7 +43,7 @@ local recurrent = {
       patience: 6,
       validation_metric: '+BLEU',
       optimizer: { type: 'adam', lr: 0.001 },
-      learning_rate_scheduler: { type: 'reduce_on_plateau', factor: 0.5, patience: 1, mode: 'max' },
+      learning_rate_scheduler: schedulers.halve_after(2),
       grad_norm: 5.0,
       callbacks: ['bleu_signature'],
     },
