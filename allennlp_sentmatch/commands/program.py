@@ -61,6 +61,9 @@ KNOWN_ERRORS = {
     "(trainer.optimizer.lr), or limit gradients with trainer.grad_norm",
     "Using AMP requires a cuda device": "trainer.use_amp needs a GPU: remove it, or use the "
     'trainer of "type": "bfloat16", which trains on CPUs, too',
+    "batch_sampler option is mutually exclusive with": "data_loader has a batch_sampler, which "
+    "makes the batches: set data_loader.batch_sampler.batch_size, and leave batch_size, drop_last "
+    "and shuffle of data_loader out",
     "Calculated padded input size per channel": "a text has fewer words, or a word fewer "
     "characters, than a filter of the encoder cnn: set the largest of its ngram_filter_sizes as "
     "token_min_padding_length of the reader's indexer, or as min_padding_length of its indexer of "

@@ -38,6 +38,7 @@ except FileNotFoundError:
     print("found")
 """
 
+BUCKETS = {"type": "bucket", "batch_size": 100}
 WIDE_CNN = {"type": "cnn", "embedding_dim": 4, "num_filters": 1, "ngram_filter_sizes": [99]}
 
 COMMANDS_OF_OTHER_PLUGINS = """
@@ -105,6 +106,7 @@ def test_a_mistake_is_one_sentence(tmp_path):
     [
         ({"trainer.optimizer.lr": 1e30}, "the training loss is not a number (NaN): lower the"),
         ({"trainer.use_amp": True}, "trainer.use_amp needs a GPU: remove it, or use the trainer"),
+        ({"data_loader.batch_sampler": BUCKETS}, "data_loader has a batch_sampler, which makes"),
         ({"model.encoder": WIDE_CNN}, "a text has fewer words, or a word fewer characters, than"),
     ],
 )
