@@ -2,12 +2,12 @@
 
 A pair means the same or not, and its sentences share most of their words: a negation and the
 opposite word, the active and the passive voice, a number as a word and in digits. Each scene has
-two pairs of either label. `scene` numbers the scenes, so that training and test pairs need not
-share one.
+two pairs of either label; with roles, two for each direction. `scene` numbers the scenes, so that
+training and test pairs need not share one.
 """
 
 from collections.abc import Iterator
-from itertools import permutations
+from itertools import combinations
 
 # Opposites that exclude each other, without anything in between.
 OPPOSITES = {
@@ -56,20 +56,26 @@ def negation() -> Iterator[list[tuple[str, str, str]]]:
 
 
 def roles() -> Iterator[list[tuple[str, str, str]]]:
-    """Yield the scenes of exchanged roles."""
+    """Yield the scenes of exchanged roles, in both directions.
+
+    Most pairs of one direction are, in the other order of their sentences, pairs of the other one.
+    """
     for (active, passive), creatures in ACTIONS.items():
-        for one, other in permutations(creatures, 2):
-            first = f"The {one} {active} the {other}."
-            yield [
-                (first, f"The {other} is {passive} by the {one}.", "same"),
-                (
-                    f"The {one} is {passive} by the {other}.",
-                    f"The {other} {active} the {one}.",
-                    "same",
-                ),
-                (first, f"The {other} {active} the {one}.", "different"),
-                (first, f"The {one} is {passive} by the {other}.", "different"),
-            ]
+        for creature, another in combinations(creatures, 2):
+            scene = []
+            for one, other in ((creature, another), (another, creature)):
+                first = f"The {one} {active} the {other}."
+                scene += [
+                    (first, f"The {other} is {passive} by the {one}.", "same"),
+                    (
+                        f"The {one} is {passive} by the {other}.",
+                        f"The {other} {active} the {one}.",
+                        "same",
+                    ),
+                    (first, f"The {other} {active} the {one}.", "different"),
+                    (first, f"The {one} is {passive} by the {other}.", "different"),
+                ]
+            yield scene
 
 
 def numbers() -> Iterator[list[tuple[str, str, str]]]:
