@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy
 import pandas
 
+from allennlp_sentmatch.estimators.groups import group_equal
 from allennlp_sentmatch.transfer.tasks import SST_SENTENCES, TASKS, Splits
 from benchmarks.few_labels import read as read_pairs
 
@@ -42,6 +43,17 @@ class DataSet(NamedTuple):
         return self.train[self.train[self.by].isin(questions[:number])]
 
 
+def divided(train: pandas.DataFrame, test: pandas.DataFrame) -> DataSet:
+    """Return a data set without the test examples that are training examples, too.
+
+    A pair may have its texts in the other order.
+    """
+    both = pandas.concat([train, test]).drop(columns="label")
+    groups = group_equal(both.to_numpy())
+    is_known = numpy.isin(groups[len(train) :], groups[: len(train)])
+    return DataSet(train, test[~is_known])
+
+
 def of_task(splits: Splits) -> DataSet:
     """Return the examples of a task of `allennlp transfer`, with those for validation to learn."""
     parts = [splits.train, splits.validation, splits.test]
@@ -54,7 +66,7 @@ def of_task(splits: Splits) -> DataSet:
     if splits.test is None:
         order = numpy.random.default_rng(0).permutation(len(tables[0]))
         num_tested = min(NUM_TESTED, len(order) // 3)
-        return DataSet(tables[0].iloc[order[num_tested:]], tables[0].iloc[order[:num_tested]])
+        return divided(tables[0].iloc[order[num_tested:]], tables[0].iloc[order[:num_tested]])
     return DataSet(pandas.concat(tables[:-1], ignore_index=True), tables[-1])
 
 
@@ -97,7 +109,7 @@ def quora(folder: Path) -> DataSet:
     others = pandas.DataFrame({**pairs, "text_b": nearest, "label": "no"})
     made = pandas.concat([duplicates[:4_000], others[:4_000]], ignore_index=True)
     tested = pandas.concat([duplicates[4_000:], others[4_000:]], ignore_index=True)
-    return DataSet(made, tested)
+    return divided(made, tested)
 
 
 def wikiqa(folder: Path) -> DataSet:

@@ -9,7 +9,7 @@ from _jsonnet import evaluate_file
 
 from allennlp_sentmatch.data.dataset_readers import ParallelTextReader
 from benchmarks import own_data
-from benchmarks.own_data_sets import DataSet
+from benchmarks.own_data_sets import DataSet, divided
 
 ANSWERS = pandas.DataFrame(
     {
@@ -30,6 +30,15 @@ def test_the_candidates_of_a_question_are_drawn_together():
             assert drawn[drawn["question"] == question].equals(whole)
     assert len(data.drawn(99, 0)) == 6
     assert len(DataSet(ANSWERS, ANSWERS).drawn(4, 0)) == 4
+
+
+def test_what_was_learned_is_not_tested():
+    columns = ["text_a", "text_b", "label"]
+    train = pandas.DataFrame([("A dog.", "A cat.", "yes"), ("One.", "Two.", "no")], columns=columns)
+    tested = [("a cat", "a dog", "yes"), ("One.", "A cat.", "no"), ("One.", "two", "yes")]
+    data = divided(train, pandas.DataFrame(tested, columns=columns))
+    assert data.train is train
+    assert data.test.to_numpy().tolist() == [["One.", "A cat.", "no"]]
 
 
 def test_the_mean_average_precision_is_of_the_questions_with_a_right_answer():
