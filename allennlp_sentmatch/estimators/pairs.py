@@ -136,7 +136,11 @@ def listed_scalars(values: Any, expected: str) -> list[Any]:
 
     Scalars of NumPy, torch and other packages become Python's own, if they are numbers or strings.
     """
-    return [_own_scalar(element) for element in listed(values, expected)]
+    elements = listed(values, expected)
+    if elements and getattr(elements[0], "ndim", 0) > 0:
+        kind = type(elements[0]).__name__
+        raise TypeError(f"{expected}, not of {kind}s; ravel() makes a list of a column (N, 1)")
+    return [_own_scalar(element) for element in elements]
 
 
 def _own_scalar(value: Any) -> Any:

@@ -324,6 +324,7 @@ def test_scikit_learn_s_metadata_routing_passes_groups_to_fit():
         ),
         ([None, *range(35)], "the group of pair 0 must be a string or a number, not None"),
         ([*range(35), float("nan")], "the group of pair 35 must be a string or a number, not nan"),
+        (numpy.ones((36, 1)), r"the group of each pair, not of ndarrays; ravel\(\) makes"),
         ("x" * 36, "groups must be a list with the group of each pair, not str"),
     ],
 )

@@ -167,6 +167,7 @@ def test_what_is_no_pair_of_sentences_is_refused(pairs, message):
         (pandas.DataFrame({"a": [1], "b": [2]}), False, "not DataFrame; take one column"),
         ({"a", "b"}, False, "a list of labels, not set, which has no order"),
         (numpy.array("ab"), False, "a list of labels, not ndarray"),
+        (numpy.array([[1], [0]]), False, r"not of ndarrays; ravel\(\) makes a list"),
         (["a", "a\0"], False, "the label of pair 1 .* null character, and cannot be saved"),
         (["a\ud800", "b"], False, "the label of pair 0 .* cannot be saved"),
         ([1.0, 10**400], True, "the score of pair 1 is too large a number"),
