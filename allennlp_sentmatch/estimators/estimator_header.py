@@ -141,7 +141,7 @@ def _new_head(settings: dict[str, Any], encoder: SentenceEncoder, num_outputs: i
         check_installed("a fine-tuned estimator needs", *ALLENNLP)
         from allennlp_sentmatch.estimators.fine_tuned_head import FineTunedHead
 
-        return FineTunedHead(encoder.network, num_outputs, matcher)
+        return FineTunedHead(encoder.network, range(num_outputs), matcher)
     is_known = matcher in LINEAR_MATCHERS and words in WORD_ORDERS
     if not is_known or (words == "ordered" and matcher in SYMMETRIC):
         raise ValueError(

@@ -3,6 +3,7 @@
 Pairs of the weight 0 are left out. Equal pairs are learned or held out together.
 """
 
+from collections.abc import Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -25,10 +26,11 @@ class Examples(NamedTuple):
     counts: Array  # (N,), each pair's weight in figures, without the weights of labels
     pairs: Array  # (N,), numbers from 0; equal pairs, in either order, share a number
     groups: Array  # (N,), numbers from 0; a group is learned or held out as a whole
+    labels: Sequence[Any] = ("score",)  # the names of the labels, or of the scores
 
     def num_outputs(self) -> int:
         """Return the number of labels, or 1 for scores."""
-        return 1 if self.targets.dtype.kind == "f" else int(self.targets.max()) + 1
+        return len(self.labels)
 
     def num_different(self) -> int:
         """Return the number of different pairs."""
@@ -55,6 +57,7 @@ class Examples(NamedTuple):
             numpy.bincount(places, self.counts),
             self.pairs[kept],
             self.groups[kept],
+            self.labels,
         )
 
 

@@ -1,5 +1,6 @@
 """A head that AllenNLP trains together with the encoder, without a configuration file."""
 
+from collections.abc import Sequence
 from typing import Any, Optional
 
 import torch
@@ -27,8 +28,8 @@ class FineTunedHead:
     """The layers above a fine-tuned encoder, with the methods of a fitted `LinearHead`.
 
     The `model` shares the encoder's `network`; `layers` are its other parts. It is a
-    `siamese_classifier` of `num_outputs` labels or, for 1, a `similarity_regressor` of scores that
-    lie in `score_range`. The `matcher` is the name of a registered `Matcher`.
+    `siamese_classifier` of the `labels` or, for a single name, a `similarity_regressor` of scores
+    that lie in `score_range`. The `matcher` is the name of a registered `Matcher`.
     """
 
     words: Optional[str] = None
@@ -36,7 +37,7 @@ class FineTunedHead:
     def __init__(
         self,
         network: StandaloneEncoder,
-        num_outputs: int,
+        labels: Sequence[Any],
         matcher: str,
         score_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
@@ -54,13 +55,13 @@ class FineTunedHead:
             "classifier": Lazy(Classifier, constructor_extras=CLASSIFIER),
         }
         self.model: SiameseModel
-        if num_outputs == 1:
+        if len(labels) == 1:
             scorer = Lazy(PairScorer.by_name("graded"), constructor_extras=layers)
             self.model = SimilarityRegressor(
                 **below, scorer=scorer, lowest_score=0, highest_score=HIGHEST_GRADE
             )
         else:
-            for label in range(num_outputs):
+            for label in labels:
                 vocab.add_token_to_namespace(str(label), "labels")
             self.model = SiameseClassifier(**below, **layers)
         self.model.float().cpu().eval()  # independent of the process's default type and device

@@ -124,12 +124,12 @@ def _new_head(network: StandaloneEncoder, matcher: str, examples: Examples) -> F
     Raise `ValueError` if all scores are equal.
     """
     if examples.targets.dtype.kind != "f":
-        return FineTunedHead(network, examples.num_outputs(), matcher)
+        return FineTunedHead(network, examples.labels, matcher)
     low = float(examples.targets.min())
     high = float(examples.targets.max())
     if low == high:
         raise ValueError(f"all pairs have the score {low:g}; fine-tuning needs different ones")
-    return FineTunedHead(network, 1, matcher, (low, high))
+    return FineTunedHead(network, examples.labels, matcher, (low, high))
 
 
 def _indexed(network: StandaloneEncoder, head: FineTunedHead, examples: Examples) -> IndexedPairs:

@@ -153,6 +153,8 @@ class PairEstimator(KeepsEncoder):
         self.n_samples_fit_ = examples.num_different()
         targets, weights = self._targets(examples.targets, examples.counts)
         examples = examples._replace(targets=targets, weights=weights)
+        if not self._numeric:
+            examples = examples._replace(labels=self.classes_)
         encoder = SentenceEncoder(self.encoder)
         with noting_pairs(examples.first, examples.second):
             if self.head is None:

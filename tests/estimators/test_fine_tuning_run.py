@@ -35,6 +35,7 @@ def test_the_encoder_is_trained_and_the_given_one_is_not():
     before = copy.deepcopy(given.state_dict())
     classifier = PairClassifier(given, matcher="symmetric", **MANY).fit(PAIRS * 2, LABELS * 2)
     assert classifier.score(PAIRS, LABELS) > 0.9
+    assert classifier.head_.model.labels == ["other", "same"]  # the bar of progress names them
     tuned = classifier.encoder_.network
     assert not torch.equal(tuned.embedding.weight, given.embedding.weight)
     for name, tensor in given.state_dict().items():
