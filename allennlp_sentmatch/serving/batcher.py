@@ -143,7 +143,7 @@ class Batcher:
             try:
                 new = waiting.next_input()
                 self._check_cost(batch.job, new.shape)
-            except Exception as error:
+            except BaseException as error:  # a panic of a tokenizer in Rust is no `Exception`
                 waiting.fail(error, waiting.next_name())
                 return
             self._check_space(batch, new.shape)
@@ -195,7 +195,7 @@ def _computed(job: Job, contents: list[Any]) -> list[Any]:
     """Return the results of a batch or, if it fails, the results or errors of single inputs."""
     try:
         return list(job.compute(contents))
-    except Exception as error:
+    except BaseException as error:
         if len(contents) == 1:
             return [error]
         return [result for content in contents for result in _computed(job, [content])]

@@ -109,7 +109,7 @@ class WaitingRequest:
     def finish(self, position: int, result: Any) -> None:
         """Keep the result of an input, or fail if it is an exception."""
         self.last_turn = time.monotonic()
-        if isinstance(result, Exception):
+        if isinstance(result, BaseException):
             self.fail(result, self.names[position])
             return
         self.results[position] = result
@@ -117,7 +117,7 @@ class WaitingRequest:
         if self._num_missing == 0 and self.future.set_running_or_notify_cancel():
             self.future.set_result(self.results)
 
-    def fail(self, error: Exception, name: str) -> None:
+    def fail(self, error: BaseException, name: str) -> None:
         """Fail with the error of the input called `name`, without the other inputs' results."""
         if self.future.done() or not self.future.set_running_or_notify_cancel():
             return

@@ -25,12 +25,18 @@ class Model:
         assert self.may_end.wait(20)
         if "broken" in texts:
             raise RuntimeError("secret")
+        if "panic" in texts:
+            raise PanicException
         if "nan" in texts:
             raise ValueError("not finite")
         return [{"heard": text} for text in texts]
 
     def batcher(self, **settings):
         return partial(Batcher(**settings), Repeating(self))
+
+
+class PanicException(BaseException):
+    """What PyO3 raises where Rust panics, such as in the library tokenizers."""
 
 
 class Repeating(Job):
@@ -41,6 +47,8 @@ class Repeating(Job):
     def read(self, inputs):
         if inputs["text"] == "unreadable":
             raise TypeError("this cannot be read")
+        if inputs["text"] == "unread panic":
+            raise PanicException
         return inputs["text"], {"text": inputs.get("shape", (1, 1))}
 
     def compute(self, batch):
@@ -123,6 +131,15 @@ def test_an_input_that_fails_does_not_affect_the_others():
     assert not_finite.status == 500
     assert str(not_finite) == "The model failed on input 2: not finite"
     assert answered == heard("b")
+
+
+@pytest.mark.parametrize("text", ["panic", "unread panic"])
+def test_a_panic_of_a_tokenizer_does_not_stop_the_server(text):
+    model = Model()
+    batcher = model.batcher()
+    failed, answered = busy(model, batcher, ask(batcher, text), ask(batcher, "a"))
+    assert (failed.status, str(failed)) == (500, "The model failed on input 1.")
+    assert answered == heard("a")
 
 
 def test_nothing_is_predicted_for_those_who_left_or_ask_nothing():
