@@ -29,6 +29,7 @@ from allennlp_sentmatch.data.folds import split_data_path
 from allennlp_sentmatch.errors import ConfigurationError
 from allennlp_sentmatch.estimators.thresholds import choose_threshold
 from allennlp_sentmatch.files.folders import AnyPath, check_absent, write_json, written_folder
+from allennlp_sentmatch.files.texts import bare_text
 from allennlp_sentmatch.models.archival import copy_archive, load_archive
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
@@ -184,14 +185,18 @@ def _shares_examples(reader: DatasetReader, first: Any, second: Any) -> bool:
     return num_shared > MOST_SHARED * len(examples)
 
 
-def _examples(reader: DatasetReader, data_path: Any) -> list[tuple[str, ...]]:
-    """Return the texts of a data path's examples, or none if the reader cannot read them here."""
+def _examples(reader: DatasetReader, data_path: Any) -> list[frozenset[str]]:
+    """Return the texts of a data path's examples, or none if the reader cannot read them here.
+
+    The texts are compared without case, spaces and punctuation, and in either order.
+    """
     path, _ = split_data_path(data_path)
     if not isinstance(reader, ConfiguredReader) or not all(map(os.path.isfile, _files(path))):
         return []
     # The data may have another format than this reader's.
     with suppress(ValueError, ConfigurationError, OSError):
-        return [tuple(sorted(reader.sentences(one))) for one in reader.examples(data_path)]
+        examples = reader.examples(data_path)
+        return [frozenset(map(bare_text, reader.sentences(one))) for one in examples]
     return []
 
 

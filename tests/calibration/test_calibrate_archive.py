@@ -309,9 +309,9 @@ def test_data_that_were_seen_before_are_noticed(
 def test_a_copy_of_training_examples_is_noticed(
     small_archive, few_drawn, tmp_path, caplog, monkeypatch, num_lines, is_noticed
 ):
-    """Only some examples are the same, in a separate file."""
+    """Only some examples are the same, with other punctuation, in a separate file."""
     monkeypatch.chdir(REPOSITORY)
-    header, *lines = Path(TRAINING).read_text().splitlines()
+    header, *lines = Path(TRAINING).read_text().replace(".", " !").splitlines()
     others = Path(few_drawn).read_text().splitlines()[1:]
     held_out = tmp_path / "held_out.tsv"
     held_out.write_text("\n".join([header, *others[: 50 if num_lines else 0], *lines[:num_lines]]))
