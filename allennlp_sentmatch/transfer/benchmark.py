@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.errors import ConfigurationError, configuration_errors
-from allennlp_sentmatch.estimators.groups import group_equal
+from allennlp_sentmatch.estimators.groups import checked_groups, group_equal, joined_groups
 from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.nn.checks import SEED
 from allennlp_sentmatch.training.metrics.correlations import correlations
@@ -97,6 +97,10 @@ class TransferBenchmark:
     def run_task(self, task: TransferTask, vectors: SentenceVectors) -> TaskResult:
         """Run one task. Raise `ConfigurationError` for what is wrong with its data or vectors."""
         splits = task.read(self._folder)
+        groups = group_equal(splits.train.sentences)
+        given = checked_groups(splits.train.ids if task.has_groups else None, len(groups))
+        if given is not None:
+            groups = joined_groups(groups, given)
         vectors.add(task.data_set, splits.sentences())
         start = time.perf_counter()
         train = _data(splits.train, vectors)
@@ -110,7 +114,7 @@ class TransferBenchmark:
             num_folds=self._num_folds,
             seed=self._seed,
             description=task.name,
-            groups=group_equal(splits.train.sentences),
+            groups=groups,
         )
         learned = train[1]
         targets = learned if test is None else test[1]

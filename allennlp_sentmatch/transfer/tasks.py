@@ -4,7 +4,7 @@ The ten are SentEval's (Conneau and Kiela 2018, https://arxiv.org/abs/1803.05449
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -50,11 +50,13 @@ MAX_GRADES = 100
 class TaskExamples(NamedTuple):
     """N sentences or pairs, each with a label or a score.
 
-    A tuple of `sentences` has one or two; `targets` (N,) are strings or floating-point numbers.
+    A tuple of `sentences` has one or two; `targets` (N,) are strings or floating-point numbers. The
+    `ids` (N,) may be `None`.
     """
 
     sentences: list[tuple[str, ...]]
     targets: Array
+    ids: Sequence[Optional[str]] = ()
 
 
 class Splits(NamedTuple):
@@ -89,6 +91,8 @@ class TransferTask:
         The classifier of labels, or of scores between two grades.
     positive_label : `str`, optional (default = `None`)
         The label whose F1 is also reported.
+    has_groups : `bool`, optional (default = `False`)
+        Whether examples with the same id are in one fold of a cross-validation.
     """
 
     name: str
@@ -96,6 +100,7 @@ class TransferTask:
     read: Callable[[Path], Splits]
     estimator: Estimator = LabelClassifier()  # noqa: RUF009  (never fitted, but clones of it)
     positive_label: Optional[str] = None
+    has_groups: bool = False
 
 
 def _examples(reader: DatasetReader, path: Any, target: str) -> TaskExamples:
@@ -105,6 +110,7 @@ def _examples(reader: DatasetReader, path: Any, target: str) -> TaskExamples:
     """
     sentences: list[tuple[str, ...]] = []
     targets = []
+    ids = []
     for instance in reader.read(path):
         if target not in instance.fields:
             raise ConfigurationError(f"{path}: the examples have no {target} to predict")
@@ -115,7 +121,8 @@ def _examples(reader: DatasetReader, path: Any, target: str) -> TaskExamples:
             sentences.append((metadata["text"],))
         label: Any = instance.get("label")
         targets.append(metadata["score"] if target == "score" else label.label)
-    return TaskExamples(sentences, numpy.array(targets))
+        ids.append(metadata.get("id"))
+    return TaskExamples(sentences, numpy.array(targets), ids)
 
 
 def find_file(folder: Path, data_set: str, name: str) -> Path:
@@ -236,8 +243,9 @@ def own_task(settings: Mapping[str, Any]) -> TransferTask:
 
     The `settings` are `train`, the file of the training examples, and optionally `validation` and
     `test`: without test data, the training data are tested by cross-validation, and without
-    validation data, cross-validation chooses the penalty; and `name`, by default the name of the
-    file `train`. The rest are settings of the reader `single_sentence`, if there is a `text` among
+    validation data, cross-validation chooses the penalty; `group`, the column of the groups whose
+    examples are in one fold; and `name`, by default the name of the file `train`. The rest are
+    settings of the reader `single_sentence`, if there is a `text` among
     them, or else `sentence_pair`, by default with the format `table`. A `score` needs a whole
     `score_range`.
 
@@ -248,6 +256,9 @@ def own_task(settings: Mapping[str, Any]) -> TransferTask:
     _check_files(files)
     stem = Path(files["train"]).name.partition(".")[0]
     name = rest.pop("name", None) or stem
+    group = rest.pop("group", None)
+    if group is not None:
+        rest["id"] = group
     estimator: Estimator = LabelClassifier()
     target = "label"
     if rest.get("score") is not None:
@@ -265,7 +276,7 @@ def own_task(settings: Mapping[str, Any]) -> TransferTask:
     def read(folder: Path) -> Splits:
         return _splits_of(reader, paths, target)
 
-    return TransferTask(str(name), "own", read, estimator)
+    return TransferTask(str(name), "own", read, estimator, has_groups=group is not None)
 
 
 def _check_files(files: Mapping[str, Any]) -> None:

@@ -1,12 +1,13 @@
 """Tasks have the published numbers of examples, and their own labels and scores."""
 
 from collections import Counter
+from unittest import mock
 
 import numpy
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from allennlp_sentmatch.transfer import SentenceVectors, TransferBenchmark
+from allennlp_sentmatch.transfer import SentenceVectors, TransferBenchmark, benchmark
 from allennlp_sentmatch.transfer.tasks import SST_SENTENCES, TASKS, find_file, own_task
 from tests.transfer.small_data import NUM_EXAMPLES, write_small_data
 
@@ -144,6 +145,23 @@ def test_own_data(own_file, tmp_path, parts, columns, metrics):
     header, _, row = report.as_markdown().splitlines()
     assert header == "| Model | own |" + " own, Spearman |" * (len(metrics) == 2)
     assert row.startswith("| x | 100.0 |" if metrics == {"accuracy"} else "| x | 1.000 |")
+
+
+def test_examples_of_a_group_and_equal_ones_are_in_one_fold(tmp_path, monkeypatch):
+    rows = ["text\tlabel\tbook", "a\tx\t1", "b\ty\t2", "A.\tx\t3", "c\ty\t1", "d\ty\t3"]
+    (tmp_path / "own.tsv").write_text("\n".join(rows))
+    predict = mock.Mock(side_effect=lambda estimator, train, *_, **settings: (train[1], []))
+    monkeypatch.setattr(benchmark, "predict_with_best_penalty", predict)
+    groups = {"book": [0, 1, 0, 0, 0], None: [0, 1, 0, 2, 3]}
+    for column, expected in groups.items():
+        task = own_task({"train": str(tmp_path / "own.tsv"), "text": "text", "group": column})
+        vectors = SentenceVectors(lambda texts: numpy.ones((len(texts), 1), "f4"))
+        TransferBenchmark(tmp_path).run_task(task, vectors)
+        assert predict.call_args.kwargs["groups"].tolist() == expected
+    (tmp_path / "own.tsv").write_text("\n".join([*rows, "e\ty\t"]))
+    task = own_task({"train": str(tmp_path / "own.tsv"), "text": "text", "group": "book"})
+    with pytest.raises(ValueError, match="the group of pair 5 must be a string or a number"):
+        TransferBenchmark(tmp_path).run_task(task, vectors)
 
 
 @pytest.mark.parametrize(
