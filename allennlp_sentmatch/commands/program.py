@@ -33,9 +33,11 @@ from allennlp.common import logging as common_logging
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.from_params import construct_arg
 from allennlp.common.util import SigTermReceived, int_to_device
+from allennlp.data.data_loaders.multiprocess_data_loader import WorkerError
 from allennlp.models.archival import CONFIG_NAME
 from allennlp.training.metric_tracker import MetricTracker
 from allennlp.training.util import create_serialization_dir
+from torch.multiprocessing.spawn import ProcessRaisedException
 
 from allennlp_sentmatch.commands.command import VERBOSE
 from allennlp_sentmatch.commands.jsonnet_functions import unknown_parameter
@@ -53,6 +55,11 @@ HUB_ERROR = re.compile(
     ".+ is not a local folder and "
 )
 """The beginning of transformers' message about a name or a folder that it does not find."""
+
+MISTAKE_OF_A_PROCESS = re.compile(
+    r"^ *[\w.]*(?:ConfigurationError|FileNotFoundError): (.+)", re.MULTILINE
+)
+"""The end of a traceback of another process, with the message of its error."""
 
 JSONNET_ERRORS = ("STATIC ERROR: ", "RUNTIME ERROR: ")  # jsonnet's messages begin with these
 
@@ -113,6 +120,9 @@ def mistake(error: BaseException) -> Optional[str]:
     if isinstance(error, (KeyboardInterrupt, SigTermReceived)):
         name = "Ctrl-C" if isinstance(error, KeyboardInterrupt) else "SIGTERM"
         return ": ".join([f"stopped by {name}", *map(str, error.args)])
+    if isinstance(error, (WorkerError, ProcessRaisedException)):
+        messages = MISTAKE_OF_A_PROCESS.findall(str(error))
+        return messages[-1] if messages else None
     frames = [frame for frame, _ in walk_tb(error.__traceback__)]
     for describe in (_of_configuration, _of_a_place, _of_the_system):
         sentence = describe(error, frames)

@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import sys
+import traceback
 from functools import partial
 from subprocess import CompletedProcess
 
@@ -15,14 +16,17 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 from allennlp.common.util import SigTermReceived
 from allennlp.data import Vocabulary
+from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.data.tokenizers import Tokenizer
 from allennlp.models import Model
 from allennlp.modules import Seq2SeqEncoder
 from allennlp.predictors import Predictor
 from allennlp.training.metric_tracker import MetricTracker
 from allennlp.training.util import create_serialization_dir
+from torch.multiprocessing.spawn import ProcessRaisedException
 
 from allennlp_sentmatch.commands import program
+from allennlp_sentmatch.data.dataset_readers import SentencePairReader
 from tests.conftest import REPOSITORY, SMALL_QUICK_START
 from tests.fresh_process import run_allennlp, run_python
 from tests.models.samples import EMBEDDER
@@ -207,6 +211,18 @@ class TestMistake:
         assert "zzz" in program.mistake(_raised(Predictor.by_name, "zzz"))
         expected = "'sentence_classifier' is a Model, and this must be a Predictor"
         assert program.mistake(_raised(Predictor.by_name, "sentence_classifier")) == expected
+
+    def test_of_another_process(self, write):
+        """A worker of a data loader, and a process of distributed training."""
+        path = write("sentence1\tsentence2\tlabel\na\tb\tyes\na\n")
+        settings = {"batch_size": 2, "num_workers": 1}
+        load = partial(MultiProcessDataLoader, SentencePairReader("table"), path, **settings)
+        error = _raised(load)
+        assert str(program.mistake(error)).startswith(f"{path}, line 3: 1 columns where")
+        log = "\n".join(traceback.format_exception(None, ConfigurationError("size must"), None))
+        error = ProcessRaisedException(f"-- Process 1 terminated:\n{log}", 1, 2)
+        assert program.mistake(error) == "size must"
+        assert program.mistake(ProcessRaisedException("RuntimeError: size", 1, 2)) is None
 
     def test_of_a_metric_that_the_model_does_not_have(self):
         metrics = {"accuracy": 0.5, "f1_macro": 0.4, "loss": 1.0}
