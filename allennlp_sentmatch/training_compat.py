@@ -18,6 +18,9 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.training import gradient_descent_trainer
 from allennlp.training.callbacks import ShouldValidateCallback
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
+from allennlp.training.learning_rate_schedulers.learning_rate_scheduler import (
+    _PyTorchLearningRateSchedulerWrapper,
+)
 from allennlp.training.moving_average import MovingAverage
 
 from allennlp_sentmatch.files.messages import did_you_mean
@@ -26,25 +29,35 @@ logger = logging.getLogger(__name__)
 
 
 def patch_reduce_on_plateau() -> None:
-    """Construct `reduce_on_plateau` without `verbose`.
+    """Construct `reduce_on_plateau` without `verbose`, and warn of its mode "min".
 
     AllenNLP passes `verbose` to torch's `ReduceLROnPlateau`, and torch 2.7 removed it: "got an
     unexpected keyword argument 'verbose'".
+
+    The trainer gives a scheduler a metric of which more is better: the loss with the other sign.
+    With the mode "min", torch's and AllenNLP's default, the learning rate fell while the model
+    became better, and stayed while it became worse.
     """
     plateau: Any = torch.optim.lr_scheduler.ReduceLROnPlateau
-    if "verbose" in inspect.signature(plateau).parameters:
-        return
+    takes_verbose = "verbose" in inspect.signature(plateau).parameters
     scheduler: Any = ReduceOnPlateauLearningRateScheduler
     construct = scheduler.__init__
 
     @functools.wraps(construct)  # `from_params` reads the signature
-    def construct_without_verbose(self: Any, *args: Any, **kwargs: Any) -> None:
+    def construct_and_warn(self: Any, *args: Any, **kwargs: Any) -> None:
         settings = inspect.signature(construct).bind(self, *args, **kwargs).arguments
         del settings["self"]
-        settings.pop("verbose", None)
+        if not takes_verbose:
+            settings.pop("verbose", None)
         self.lr_scheduler = plateau(**settings)
+        if self.lr_scheduler.mode == "min":
+            logger.warning(
+                "reduce_on_plateau: the mode 'min' lowers the learning rate while the validation "
+                "metric becomes better, also if it is a loss, of which the trainer changes the "
+                "sign; set the scheduler's mode to 'max'"
+            )
 
-    scheduler.__init__ = construct_without_verbose
+    scheduler.__init__ = construct_and_warn
 
 
 def patch_recovery() -> None:
@@ -127,6 +140,9 @@ def patch_trainer_construction() -> None:
     AllenNLP gives a model only the vocabulary, whose counts may include the validation data. The
     weights "balanced" of a classifier are for the labels that it is trained with, which it finds by
     its method `prepare_training` before the trainer uses the data.
+
+    The schedulers of transformers, such as `cosine_with_warmup`, take a step after each epoch, and
+    begin at a learning rate of 0: the first epoch taught nothing, without a word.
     """
     trainer: Any = gradient_descent_trainer.GradientDescentTrainer
     construct = trainer.from_partial_objects.__func__
@@ -144,7 +160,9 @@ def patch_trainer_construction() -> None:
         prepare_training = getattr(settings["model"], "prepare_training", None)
         if prepare_training is not None:
             prepare_training(settings["data_loader"])
-        return construct(cls, *args, **kwargs)
+        made = construct(cls, *args, **kwargs)
+        _warn_of_a_rate_of_zero(made)
+        return made
 
     trainer.from_partial_objects = classmethod(construct_prepared)
 
@@ -164,6 +182,18 @@ def _warn_of_unused_expressions(model: Any, no_grad: Optional[Sequence[str]]) ->
                     expression,
                     ", ".join(sorted({name.split(".")[0] for name in names})),
                 )
+
+
+def _warn_of_a_rate_of_zero(trainer: Any) -> None:
+    """Log a warning if a scheduler that takes a step after each epoch begins at a rate of 0."""
+    scheduler = trainer._learning_rate_scheduler
+    rates = [group["lr"] for group in trainer.optimizer.param_groups]
+    if isinstance(scheduler, _PyTorchLearningRateSchedulerWrapper) and not any(rates):
+        logger.warning(
+            "the learning rate of the whole first epoch is 0: %s takes a step after each epoch, so "
+            "that num_warmup_steps counts epochs; the scheduler linear_with_warmup counts batches",
+            type(scheduler).__name__,
+        )
 
 
 patch_reduce_on_plateau()

@@ -13,35 +13,55 @@ from allennlp.data.data_loaders import SimpleDataLoader
 from allennlp.nn.regularizers.regularizers import L2Regularizer
 from allennlp.training import Trainer
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler
+from allennlp.training.metric_tracker import MetricTracker
 from allennlp.training.optimizers import Optimizer
 
 from allennlp_sentmatch.modules.model_regularizer import ModelRegularizer
 from tests.conftest import train_quick_start
 
 
-def test_reduce_on_plateau_takes_all_its_arguments():
+def plateau(**settings):
+    """The scheduler `reduce_on_plateau` of a learning rate that begins at 1.0."""
     weight = [("weight", torch.nn.Parameter(torch.zeros(2)))]
     optimizer = Optimizer.from_params(Params({"type": "sgd", "lr": 1.0}), model_parameters=weight)
-    arguments = {
-        "mode": "max",
-        "verbose": True,
-        "threshold_mode": "abs",
-        "threshold": 0.05,
-        "cooldown": 1,
-        "min_lr": 0.25,
-        "eps": 1e-3,
-        "factor": 0.5,
-        "patience": 0,
-    }
-    params = Params({"type": "reduce_on_plateau", **arguments})
-    scheduler = LearningRateScheduler.from_params(params, optimizer=optimizer)
+    params = Params({"type": "reduce_on_plateau", **settings})
+    return LearningRateScheduler.from_params(params, optimizer=optimizer)
+
+
+def rates_after(scheduler, metrics):
+    """The learning rate after each validation."""
     rates = []
-    for accuracy in [0.5, 0.54, 0.54, 0.54, 0.54, 0.54, 0.54]:
-        scheduler.step(accuracy)
-        rates.append(optimizer.param_groups[0]["lr"])
+    for metric in metrics:
+        scheduler.step(metric)
+        rates.append(scheduler.lr_scheduler.optimizer.param_groups[0]["lr"])
+    return rates
+
+
+def test_reduce_on_plateau_takes_all_its_arguments():
+    scheduler = plateau(
+        mode="max",
+        verbose=True,
+        threshold_mode="abs",
+        threshold=0.05,
+        cooldown=1,
+        min_lr=0.25,
+        eps=1e-3,
+        factor=0.5,
+        patience=0,
+    )
+    rates = rates_after(scheduler, [0.5, 0.54, 0.54, 0.54, 0.54, 0.54, 0.54])
     # 0.04 is too small an improvement; the epoch after each reduction does not count.
     assert rates == [1.0, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25]
     assert scheduler.lr_scheduler.eps == 1e-3
+
+
+@pytest.mark.parametrize(("mode", "last"), [({}, 0.25), ({"mode": "max"}, 1.0)], ids=str)
+def test_reduce_on_plateau_in_the_mode_min(caplog, mode, last):
+    """Its learning rate falls with a loss that falls, whose sign the trainer changes."""
+    tracker = MetricTracker("-loss")
+    metrics = [tracker.combined_score({"loss": loss}) for loss in (0.9, 0.8, 0.7)]
+    assert rates_after(plateau(factor=0.5, patience=0, **mode), metrics)[-1] == last
+    assert ("set the scheduler's mode to 'max'" in caplog.text) == (last < 1.0)
 
 
 def test_a_training_state_with_a_numpy_number_loads(tmp_path):
@@ -119,3 +139,24 @@ def test_expressions_without_effect_are_named(no_grad, penalized, warned, caplog
     found = [record.getMessage() for record in caplog.records if "no effect" in record.message]
     assert len(found) == len(warned)
     assert all(message.startswith(start) for message, start in zip(found, warned))
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "warned"),
+    [
+        ({"type": "constant_with_warmup", "num_warmup_steps": 100}, True),
+        ({"type": "linear_with_warmup", "warmup_steps": 100}, False),
+        ({"type": "exponential", "gamma": 0.5}, False),
+    ],
+    ids=lambda value: value["type"] if isinstance(value, dict) else "",
+)
+def test_a_first_epoch_without_learning_is_named(scheduler, warned, caplog):
+    trainer = Trainer.from_params(
+        Params({"num_epochs": 3, "learning_rate_scheduler": scheduler}),
+        model=torch.nn.Linear(1, 1),
+        data_loader=SimpleDataLoader([1, 2, 3], batch_size=1),
+        serialization_dir=None,
+    )
+    trainer._learning_rate_scheduler.step_batch(1)  # before the first update
+    assert (trainer.optimizer.param_groups[0]["lr"] == 0) == warned
+    assert ("the learning rate of the whole first epoch is 0" in caplog.text) == warned
