@@ -36,6 +36,7 @@ from allennlp_sentmatch.nn.checks import (
 from allennlp_sentmatch.nn.configured_module import LayeredEncoder, uniform_parameter
 from allennlp_sentmatch.nn.ops.cas_lstm.naive import LayerStack, LayerWeights
 from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import final_states, lstm_recurrence
+from allennlp_sentmatch.nn.ops.common.autocast import cast_to_parameter
 from allennlp_sentmatch.nn.padding import check_padded
 
 _VERTICAL_WEIGHT = optional(either(number(above=0, below=1), one_of("trainable")))
@@ -138,12 +139,15 @@ class CellAwareLSTM(LayeredEncoder):
         mask: Optional[Tensor] = None,
         return_gates: bool = False,
         return_states: bool = False,
+        initial_states: Optional[tuple[Tensor, Tensor]] = None,
     ) -> Any:
         """Encode a batch of sentences; see `SequenceEncoder`.
 
         With `return_gates`, which only the backend "naive" has, also return the gates and the
         memory cells: for each layer a `CellAwareLSTMGates` for each direction. With
-        `return_states`, return the result of `last_states`.
+        `return_states`, return the result of `last_states`; an empty sentence keeps the
+        `initial_states`. They are h and c before the first token, (B, num_layers, hidden_size)
+        each, zero by default; a bidirectional encoder takes none.
         """
         if return_gates and return_states:
             raise ValueError("return_gates and return_states cannot both be true; choose one")
@@ -154,12 +158,15 @@ class CellAwareLSTM(LayeredEncoder):
         stack = LayerStack(layers, self.dropout, self.training)
         inputs, full_mask = check_padded(inputs, mask, self.input_size, layers[0][0].bias.dtype)
         first = 0 if return_gates or return_states else self.num_layers - 1
-        states = lstm_recurrence(inputs, mask, stack, first=first, needs_gates=return_gates)
+        if initial_states is not None:
+            hidden, cell = initial_states
+            initial_states = (cast_to_parameter(hidden, inputs), cast_to_parameter(cell, inputs))
+        states = lstm_recurrence(inputs, mask, stack, initial_states, first, return_gates)
         outputs = states[-1].hidden
         if return_gates:
             return outputs, [layer.gates for layer in states]
         if return_states:
-            return (outputs, *final_states(states, full_mask, len(layers[0])))
+            return (outputs, *final_states(states, full_mask, len(layers[0]), initial_states))
         return outputs
 
     def layer_weights(self, layer: int, suffix: str = "") -> LayerWeights:

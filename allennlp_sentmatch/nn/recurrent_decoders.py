@@ -14,15 +14,13 @@ from torch import Tensor, nn
 from allennlp_sentmatch.nn.cas_lstm import CellAwareLSTM
 from allennlp_sentmatch.nn.checks import check_fraction, check_positive
 from allennlp_sentmatch.nn.ops.backends import must_be_called
-from allennlp_sentmatch.nn.ops.cas_lstm.naive import LayerStack, run_step
-from allennlp_sentmatch.nn.ops.cas_lstm.recurrence import final_states, lstm_recurrence
+from allennlp_sentmatch.nn.ops.cas_lstm.naive import run_step
 from allennlp_sentmatch.nn.ops.common.autocast import (
     cast_to_parameter,
     is_autocast_enabled,
     without_autocast,
 )
 from allennlp_sentmatch.nn.ops.common.packing import check_states
-from allennlp_sentmatch.nn.padding import mask_of
 from allennlp_sentmatch.nn.recurrent_networks import precision_of
 
 
@@ -54,6 +52,9 @@ class RecurrentDecoder(nn.Module, ABC):
 
         Return the top layer's hidden state (B, hidden_size) and the state after the step.
         """
+        if self._must_call_layers:
+            outputs, last = self.forward(inputs.unsqueeze(1), state)
+            return outputs.squeeze(1), last
         sizes = {
             "batch_size": inputs.size(0),
             "num_layers": self.num_layers,
@@ -74,6 +75,11 @@ class RecurrentDecoder(nn.Module, ABC):
                 hiddens.append(hidden)
                 cells.append(cell)
         return hidden, DecoderState(torch.stack(hiddens, 1), torch.stack(cells, 1))
+
+    @property
+    def _must_call_layers(self) -> bool:
+        """Return whether a step must call `lstm`, whose hooks may compute the parameters."""
+        return bool(self.lstm._forward_pre_hooks)
 
     @abstractmethod
     def _run_layer(
@@ -118,12 +124,9 @@ class LSTMDecoder(RecurrentDecoder):
             nn.LSTM(input_size, hidden_size, num_layers, dropout=dropout, batch_first=True)
         )
 
-    def step(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
-        """Take one step; see `RecurrentDecoder`."""
-        if not must_be_called(self.lstm):
-            return super().step(inputs, state)
-        outputs, last = self.forward(inputs.unsqueeze(1), state)
-        return outputs.squeeze(1), last
+    @property
+    def _must_call_layers(self) -> bool:
+        return must_be_called(self.lstm)
 
     def _run_layer(
         self,
@@ -183,14 +186,8 @@ class CellAwareLSTMDecoder(RecurrentDecoder):
 
     def forward(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Take all steps of a known sequence layer by layer; see `RecurrentDecoder`."""
-        layers = [[self.lstm.layer_weights(layer)] for layer in range(self.num_layers)]
-        like = layers[0][0].bias
-        inputs = cast_to_parameter(inputs, like)
-        start = DecoderState(*(cast_to_parameter(x, like) for x in state))
-        stack = LayerStack(layers, self.lstm.dropout, self.training)
-        states = lstm_recurrence(inputs, None, stack, start)
-        last = final_states(states, mask_of(inputs, None), 1, start)
-        return states[-1].hidden, DecoderState(*last)
+        outputs, *last = self.lstm(inputs, return_states=True, initial_states=state)
+        return outputs, DecoderState(*last)
 
 
 class StateBridge(nn.Module):

@@ -83,16 +83,22 @@ def test_no_steps_leave_the_state(kind):
     assert torch.equal(last.cell, state.cell)
 
 
-def test_a_step_has_the_weights_that_hooks_compute():
+@both_decoders
+@pytest.mark.parametrize("several", [False, True])
+def test_steps_have_the_weights_that_hooks_compute(kind, several):
     """Pruning computes the weights whenever the layers are called."""
-    decoder, inputs, state = make(LSTMDecoder)
+
+    def run(decoder):
+        return decoder(inputs, state) if several else decoder.step(inputs[:, 0], state)
+
+    decoder, inputs, state = make(kind)
     prune.l1_unstructured(decoder.lstm, "weight_hh_l0", 0.5)
-    other = make(LSTMDecoder)[0]
+    other = make(kind)[0]
     with torch.no_grad():
         for parameter in (decoder.lstm.weight_hh_l0_orig, other.lstm.weight_hh_l0):
             parameter.mul_(2)
         other.lstm.weight_hh_l0.mul_(decoder.lstm.weight_hh_l0_mask)
-    for result, expected in zip(decoder.step(inputs[:, 0], state), other.step(inputs[:, 0], state)):
+    for result, expected in zip(run(decoder), run(other)):
         torch.testing.assert_close(result, expected)
 
 
