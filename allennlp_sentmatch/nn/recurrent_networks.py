@@ -128,7 +128,7 @@ def _run_own(
     """Implement `_run` by this package's recurrences; a GRU has no last states."""
     outputs = inputs
     last = []
-    for layer, directions in enumerate(_layers(network)):
+    for layer, directions in enumerate(_layers_after_hooks(network, inputs)):
         if layer > 0:
             outputs = F.dropout(outputs, network.dropout, network.training)
         if isinstance(network, torch.nn.GRU):
@@ -156,7 +156,7 @@ def _run_padded(
         return outputs
     reversal = reversed_indices(mask)
     outputs = inputs
-    for layer, directions in enumerate(_layers(network)):
+    for layer, directions in enumerate(_layers_after_hooks(network, inputs)):
         if layer > 0:
             outputs = F.dropout(outputs, network.dropout, network.training)
         states = _run_direction(network, outputs, directions[0])
@@ -165,6 +165,15 @@ def _run_padded(
             states = torch.cat([states, from_right[reversal]], -1)
         outputs = states
     return outputs
+
+
+def _layers_after_hooks(network: Network, inputs: Tensor) -> list[list[list[Tensor]]]:
+    """Run the hooks that compute a network's weights, such as pruning's; return its `_layers`."""
+    with_kwargs = getattr(network, "_forward_pre_hooks_with_kwargs", ())  # torch 1 has none
+    for number, hook in network._forward_pre_hooks.items():
+        no_kwargs: list[dict[str, Any]] = [{}] if number in with_kwargs else []
+        hook(network, (inputs,), *no_kwargs)
+    return _layers(network)
 
 
 def _layers(network: Network) -> list[list[list[Tensor]]]:

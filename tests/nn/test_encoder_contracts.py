@@ -1,5 +1,6 @@
 """The contract of all encoders of `allennlp_sentmatch.nn`, for each variant and device."""
 
+import copy
 from contextlib import nullcontext
 from typing import Any, Callable, NamedTuple
 
@@ -448,8 +449,13 @@ def test_hooks_of_parts_run(variant):
     inputs, mask = batch()
     expected = other(inputs, mask)
     assert called == {name for name, _ in other.named_modules()}
-    encoder.load_state_dict(other.state_dict())
-    assert_same(encoder(inputs, mask), expected, 1e-6)
+    initial = copy.deepcopy(encoder.state_dict())
+    for context in (nullcontext(), forward_ad.dual_level()):
+        encoder.load_state_dict(initial)
+        encoder(inputs, mask)
+        encoder.load_state_dict(other.state_dict())
+        with context:
+            assert_same(encoder(inputs, mask), expected, 1e-6)
 
     def free(part, *_):  # as FSDP does
         for parameter in part.parameters():
