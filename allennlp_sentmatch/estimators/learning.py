@@ -74,7 +74,8 @@ def _held_out(fit: Fit, features: Array, examples: Examples) -> Optional[HeldOut
     if not len(rows) or examples.num_outputs() == 1:
         return None
     outputs = fit.outputs
-    if numpy.count_nonzero(fit.coef.any(axis=0)) == 1:  # a single feature decides the ranks
+    has_one_feature = numpy.count_nonzero(fit.coef.any(axis=0)) == 1
+    if has_one_feature and examples.num_outputs() == 2:  # the feature decides the ranks
         outputs = features[rows] @ fit.coef.T + fit.intercept
     return HeldOut(
         outputs,

@@ -18,8 +18,9 @@ class HeldOut(NamedTuple):
     """The predictions of cross-validation for its M held-out pairs."""
 
     outputs: Array
-    """(M, C), the logits, by models that have not seen the pair. With one feature, they are those
-    of the whole model, so that they rank as the feature does in each fold and across the folds."""
+    """(M, C), the logits, by models that have not seen the pair. With one feature and two labels,
+    they are those of the whole model, so that they rank as the feature does across the folds, too.
+    """
     predicted: Array  # (M,), the indices of the predicted labels
     targets: Array  # (M,), the indices of the labels
     weights: Array  # (M,), how often each pair counts

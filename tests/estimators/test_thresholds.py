@@ -244,6 +244,14 @@ def test_pairs_held_out_rank_as_their_cosines_do(seed):
     assert numpy.ptp(probabilities) > 0.02
 
 
+def test_of_three_labels_no_model_that_has_seen_a_pair_gives_its_probabilities():
+    """They are for the label that the fold's model has predicted."""
+    labels = numpy.random.default_rng(0).permutation([0, 1, 2] * 8)
+    pairs = [(f"{2 * i}", f"{2 * i + 1}") for i in range(24)]
+    held_out = PairClassifier(Numbers(64), matcher="cosine").fit(pairs, labels).held_out_
+    assert held_out.outputs.argmax(axis=1).tolist() == held_out.predicted.tolist()
+
+
 def test_what_is_loaded_has_no_threshold(classifier, tmp_path):
     assert classifier.threshold(precision=0.6, label="other").precision >= 0.6
     classifier.save(tmp_path / "folder")
