@@ -96,7 +96,8 @@ _NUMBER_SIGN = re.compile(r"\bno\. ?(?=\d)", re.IGNORECASE)  # "no. 5" negates n
 _FULL_HOUR = re.compile(r":00(?= ?[ap]\.? ?m\b)", re.IGNORECASE)
 _HALF_OF_DAY = re.compile(r"(?:\b([ap])\. ?m\b|(?<=\d) ?([ap])\.? ?m\b)\.?", re.IGNORECASE)
 
-_SPACES = re.compile(r"[^\S\n]+")  # also those without a break, as in "no.\u00a05"
+# `\s` includes spaces without a break ("no.\u00a05"). Underscores emphasize a word ("_not_").
+_SPACES = re.compile(r"(?:[^\S\n]|_)+")
 
 _WORD = re.compile(
     r"(?:(?<![\w.])(?:-\.?|\.)(?=\d))?"  # the sign or the point of "-5", "-.5" and ".5"

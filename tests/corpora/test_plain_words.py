@@ -120,3 +120,8 @@ def test_marks_of_a_number_and_a_decade():
 def test_the_kind_and_number_of_spaces_do_not_matter(space):
     text = "No. 5 goes on May 5th with no bag, or not, at 9 a. m. every other day"
     assert words_of(text.replace(" ", space)) == words_of(text)
+
+
+def test_emphasized_words():
+    text = "Do __not__ pay, _don't_ pay _5_ mg"
+    assert words_of(text) == ["Do", "not", "pay", "do", "not", "pay", "5", "mg"]
