@@ -102,6 +102,7 @@ def _server(app: Any) -> Any:
         # free file would cause a message in the log.
         backlog=max(most // 2, 1),
         ws="none",
+        lifespan="off",  # a second Ctrl-C would log the traceback of its task
         proxy_headers=False,
         log_level="warning",
         timeout_keep_alive=KEEP_ALIVE_SECONDS,

@@ -1,6 +1,7 @@
 """The server with clients that leave, stay silent, or arrive while it ends."""
 
 import json
+import logging
 import resource
 import socket
 import threading
@@ -105,6 +106,22 @@ def test_accepted_requests_are_answered_at_the_end(predictor, monkeypatch, caplo
         assert all("shutting down" in answer.json()["detail"] for answer in answers)
         assert all("retry-after" in answer.headers for answer in answers)
     assert late.result().headers["connection"] == "close"
+    assert "Traceback" not in caplog.text
+
+
+def test_a_second_signal_logs_no_traceback(predictor, monkeypatch, caplog):
+    uvicorn = pytest.importorskip("uvicorn")
+
+    class Forced(uvicorn.Server):
+        """A server that has received a second Ctrl-C when it ends."""
+
+        force_exit = property(lambda server: True, lambda server, value: None)
+
+    monkeypatch.setattr(uvicorn, "Server", Forced)
+    log = logging.getLogger("uvicorn")
+    with serving(create_app(service_of(predictor), max_words=100)):
+        log.addHandler(caplog.handler)
+    log.removeHandler(caplog.handler)
     assert "Traceback" not in caplog.text
 
 
