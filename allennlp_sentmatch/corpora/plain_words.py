@@ -21,6 +21,8 @@ _MARKS = {
     **dict.fromkeys(map(ord, _DOUBLE_QUOTES), '"'),
     **dict.fromkeys(map(ord, _HYPHENS), "-"),
     **dict.fromkeys(map(ord, _INVISIBLE), None),
+    # The ligatures in texts from PDF files, such as "fi" in "five".
+    **{code: normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)},
 }
 _TWO_SIGNS = {">=": "\u2265", "<=": "\u2264", "!=": "\u2260"}
 _UTF8_READ_AS_CP1252 = "\u00e2\u20ac\u2122"  # the bytes of U+2019

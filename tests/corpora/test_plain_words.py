@@ -125,3 +125,8 @@ def test_the_kind_and_number_of_spaces_do_not_matter(space):
 def test_emphasized_words():
     text = "Do __not__ pay, _don't_ pay _5_ mg"
     assert words_of(text) == ["Do", "not", "pay", "do", "not", "pay", "5", "mg"]
+
+
+def test_ligatures():
+    words = words_of("\ufb01ve \ufb02ats, o\ufb00 and o\ufb03cial")
+    assert words == ["five", "flats", "off", "and", "official"]
