@@ -29,6 +29,7 @@ from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import Metadata, Output
 
 SHARED_SECTIONS = (
+    "train_data_path",
     "vocabulary",
     "dataset_reader",
     "validation_dataset_reader",

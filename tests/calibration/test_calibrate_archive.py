@@ -393,3 +393,12 @@ def test_calibration(small_archive, tmp_path, monkeypatch, num_cases):
     check_cases(
         check, st.tuples(content, rows, st.none() | drawn_folds, st.booleans(), options), num_cases
     )
+
+
+def test_what_the_members_of_an_ensemble_have_learned_is_noticed(
+    small_archive, few_drawn, tmp_path, caplog, monkeypatch
+):
+    monkeypatch.chdir(REPOSITORY)
+    ensemble = ensemble_archives([small_archive], str(tmp_path / "ensemble.tar.gz"))
+    calibrate_archive(ensemble, few_drawn, tmp_path / "out", TRAINING)
+    assert "have examples of the training data" in caplog.text
