@@ -7,6 +7,8 @@ from typing import Any, Optional
 
 from allennlp_sentmatch.serving import requests
 
+MAX_UNREAD = 1_000_000_000  # bytes of answers that the clients have yet to read
+
 
 class Connection:
     """A connection, and its state according to asyncio and the application.
@@ -36,6 +38,15 @@ class Connection:
         """Whether a whole request is being answered."""
         return self._num_whole > 0
 
+    @property
+    def num_unread(self) -> int:
+        """The bytes of its answers that wait for the client to read."""
+        return int(self._transport.get_write_buffer_size())
+
+    def abort(self) -> None:
+        """Close the connection without the rest of its answer."""
+        self._transport.abort()
+
     def expect_headers(self) -> None:
         """Close the connection unless the headers of a request arrive in time."""
         if self._deadline is None and self._num_begun == 0:
@@ -62,7 +73,7 @@ class Connection:
     def expect_reading(self) -> None:
         """Close the connection unless the client reads its answer in time."""
         seconds = 2 * requests.REQUEST_SECONDS
-        self._unread = self._loop.call_later(seconds, self._transport.abort)
+        self._unread = self._loop.call_later(seconds, self.abort)
 
     def note_reading(self) -> None:
         """Note that the client has read what was sent."""
@@ -88,7 +99,7 @@ class Connection:
 
     def _close(self) -> None:
         self._transport.close()  # after the client has read the answer, if it reads
-        self._unread = self._loop.call_later(requests.REQUEST_SECONDS, self._transport.abort)
+        self._unread = self._loop.call_later(requests.REQUEST_SECONDS, self.abort)
 
     @staticmethod
     def _stop(timer: Optional[asyncio.TimerHandle]) -> None:
@@ -100,7 +111,8 @@ class Connections:
     """The open connections of a server, at most `most`.
 
     A connection is closed if it sends no headers for `REQUEST_SECONDS`, or does not read an answer
-    for twice as long. If there are too many, the oldest one without a whole request is closed.
+    for twice as long. If there are too many, the oldest one without a whole request is closed. If
+    unread answers have more than `MAX_UNREAD` bytes, the oldest connections with such are closed.
     Uvicorn itself closes only connections that send nothing after an answer, and refuses requests
     if there are too many.
     """
@@ -125,6 +137,15 @@ class Connections:
     def remove(self, connection: Connection) -> None:
         """Forget a connection."""
         self._open.pop(connection, None)
+
+    def limit_unread(self) -> None:
+        """Close the oldest connections with unread answers if these have too many bytes."""
+        sizes = {connection: connection.num_unread for connection in self._open}
+        excess = sum(sizes.values()) - MAX_UNREAD
+        for connection, size in sizes.items():
+            if excess > 0 and size > 0:
+                excess -= size
+                connection.abort()
 
     async def answer(
         self,
@@ -185,6 +206,7 @@ class Connections:
 
             def pause_writing(self) -> None:  # the client has yet to read
                 self._connection.expect_reading()
+                connections.limit_unread()
                 super().pause_writing()
 
             def resume_writing(self) -> None:

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from allennlp_sentmatch.serving import create_app, requests, routes, serve, server
+from allennlp_sentmatch.serving import connections, create_app, requests, routes, serve, server
 from allennlp_sentmatch.serving.predictions import service_of
 from tests.serving.conftest import sent, serving
 
@@ -205,6 +205,25 @@ def test_answers_that_nobody_reads_do_not_stay_in_memory(monkeypatch, number):
     with serving(app) as port, socket.create_connection(("127.0.0.1", port)) as client:
         client.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * number)
         wait_until(lambda: lost)
+
+
+def test_the_oldest_unread_answer_gives_way(monkeypatch):
+    monkeypatch.setattr(connections, "MAX_UNREAD", 60_000_000)
+    size = 50_000_000
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": bytes(size)})
+
+    with serving(app) as port, ExitStack() as open_:
+        clients = []
+        for _ in range(2):
+            client = open_.enter_context(socket.create_connection(("127.0.0.1", port), 20))
+            client.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+            assert client.recv(1) == b"H"
+            clients.append(client)
+        oldest, newest = (len(client.makefile("rb").read()) for client in clients)
+        assert oldest < size < newest
 
 
 def test_only_a_request_that_has_begun_must_arrive_in_time(monkeypatch):
