@@ -53,8 +53,10 @@ def _warn_of_words_as_padding(model: Model) -> None:
     embedders = [module for module in model.modules() if isinstance(module, TextFieldEmbedder)]
     for part in chain.from_iterable(embedder.modules() for embedder in embedders):
         namespace = getattr(part, "_vocab_namespace", None)
+        if namespace is None or model.vocab.is_padded(namespace):
+            continue
         words = model.vocab._index_to_token.get(namespace)
-        if words and not model.vocab.is_padded(namespace):
+        if words:
             logger.warning(
                 "%r has the number of padding in the namespace %r, and may be read as padding: "
                 "give the namespace a name for which the vocabulary has padding; by its "
