@@ -16,7 +16,15 @@ from torch import Tensor
 from allennlp_sentmatch.files.digested_header import read_header
 from allennlp_sentmatch.files.folders import errors_name, read_json_object
 from allennlp_sentmatch.files.json_lines import JsonObject
-from allennlp_sentmatch.nn.checks import COUNT, TRUTH, Kind, integer, optional, read_settings
+from allennlp_sentmatch.nn.checks import (
+    COUNT,
+    TRUTH,
+    Kind,
+    integer,
+    one_of,
+    optional,
+    read_settings,
+)
 from allennlp_sentmatch.standalone.networks import ENCODER
 from allennlp_sentmatch.standalone.quantization import dequantized
 from allennlp_sentmatch.standalone.splitters import Splitter, splitter_from
@@ -38,6 +46,7 @@ _SETTINGS = {
     "projection_size": optional(COUNT, "null"),
     "vector_size": COUNT,
 }
+_WORD_PIECES = {"type": one_of(WordPieceSplitter.type), "plain_marks": TRUTH}
 
 
 def _are_different_texts(value: Any) -> bool:
@@ -115,9 +124,10 @@ def _read_splitter(path: Path, words: list[str]) -> Splitter:
     """Read and check `SPLITTER`; word pieces are the `words` themselves."""
     rules = read_json_object(path)
     with errors_name(path):
-        if rules == {"type": WordPieceSplitter.type}:
-            return WordPieceSplitter(words)
-        return splitter_from(rules)
+        if rules.get("type") != WordPieceSplitter.type:
+            return splitter_from(rules)
+        settings = read_settings({"plain_marks": False, **rules}, _WORD_PIECES)
+        return WordPieceSplitter(words, settings["plain_marks"])
 
 
 def _read_state(path: Path, num_words: int) -> dict[str, Tensor]:

@@ -1,11 +1,27 @@
 """Split a text into BERT's word pieces."""
 
 from collections.abc import Sequence
+from typing import Any
 
+from allennlp_sentmatch.files.json_lines import JsonObject
 from allennlp_sentmatch.standalone.splitters import Splitter, Words
 
 UNKNOWN = "[UNK]"
 MAX_WORD_LENGTH = 100
+
+PLAIN_MARKS = {
+    "\u2018": "'",  # single quotes
+    "\u2019": "'",
+    "\u201c": '"',  # double quotes
+    "\u201d": '"',
+    "\u2010": "-",  # hyphens
+    "\u2011": "-",
+    "\u2013": "-",  # en dash
+    "\u2014": " - ",  # em dash
+    "\u2212": "-",  # minus sign
+    "\u2026": "...",
+}
+"""The marks of typeset text, and what a keyboard has for them."""
 
 
 class WordPieceSplitter(Splitter):
@@ -20,6 +36,9 @@ class WordPieceSplitter(Splitter):
     pieces : `Sequence[str]`
         The vocabulary, which is saved separately: distinct strings, including "[UNK]". Pieces
         within a word begin with "##".
+    plain_marks : `bool`, optional (default = `False`)
+        Whether the marks of typeset text are read as `PLAIN_MARKS`. The encoder in the package has
+        learned from text with these marks only.
 
     # Raises
 
@@ -29,9 +48,10 @@ class WordPieceSplitter(Splitter):
 
     type = "word_pieces"
 
-    def __init__(self, pieces: Sequence[str]) -> None:
+    def __init__(self, pieces: Sequence[str], plain_marks: bool = False) -> None:
         from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
+        self._plain_marks = plain_marks
         if UNKNOWN not in pieces:
             raise ValueError(f"there is no {UNKNOWN!r} in the vocabulary of word pieces")
         vocabulary = {piece: index for index, piece in enumerate(pieces)}
@@ -42,8 +62,15 @@ class WordPieceSplitter(Splitter):
         except TypeError:  # JSON may contain halves of surrogate pairs
             raise ValueError("a word piece is not valid Unicode") from None
         self.tokenizer = Tokenizer(model)
-        self.tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+        steps: list[Any] = [normalizers.BertNormalizer(lowercase=True)]
+        if plain_marks:
+            steps += [normalizers.Replace(mark, plain) for mark, plain in PLAIN_MARKS.items()]
+        self.tokenizer.normalizer = normalizers.Sequence(steps)
         self.tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+
+    def settings(self) -> JsonObject:
+        """Return the type and `plain_marks`; the vocabulary is saved separately."""
+        return {**super().settings(), "plain_marks": self._plain_marks}
 
     def words_of_chunk(self, chunk: str) -> Words:
         """Return the chunk's word pieces, without halves of surrogate pairs."""

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from allennlp_sentmatch.standalone.word_pieces import PLAIN_MARKS
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -19,11 +21,17 @@ NO_END = re.compile(
 )
 PLAIN = str.maketrans(
     {
-        "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2010": "-", "\u2011": "-",
-        "\u2013": "-", "\u2014": " - ", "\u2212": "-", "\u2026": "...", "\u00a0": " ",
-        "\u00ad": None, "\u200b": None, "\ufeff": None, "\u2060": None, "\u202f": " ",
+        **PLAIN_MARKS,
+        "\u00a0": " ",
+        "\u202f": " ",
+        "\u00ad": None,
+        "\u200b": None,
+        "\u2060": None,
+        "\ufeff": None,
     }
-)  # fmt: skip
+)
+"""Plain marks, which the encoder makes of a text, too, and plain spaces."""
+
 FUNCTION_WORDS = _words(
     """a an the this that these those it he she they we you i is are was were be been has have had
     do does did will would can could may might must should not no of in on at to from for with

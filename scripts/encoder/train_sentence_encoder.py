@@ -219,7 +219,7 @@ def new_student(options: argparse.Namespace, vector_size: int) -> StandaloneEnco
     pieces = options.vocabulary.read_text("utf-8").split("\n")[:-1]
     vocabulary = {piece: index for index, piece in enumerate(pieces)}
     indexer = TextIndexer(
-        WordPieceSplitter(pieces),
+        WordPieceSplitter(pieces, plain_marks=True),
         vocabulary,
         vocabulary[UNKNOWN],
         vocabulary[EMPTY],

@@ -16,6 +16,7 @@ EMPTY = 8
 
 SPLITTERS = {
     "word pieces": (WordPieceSplitter(PIECES), PIECES, {}),
+    "plain marks": (WordPieceSplitter(PIECES, plain_marks=True), PIECES, {}),
     "at most 2": (WordPieceSplitter(PIECES), PIECES, {"max_length": 2}),
     "whitespace": (WhitespaceSplitter(), WORDS, {}),
     "lower case": (LettersDigitsSplitter(), WORDS, {"lowercase": True}),
