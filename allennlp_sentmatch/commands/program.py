@@ -121,7 +121,7 @@ def mistake(error: BaseException) -> Optional[str]:
         name = "Ctrl-C" if isinstance(error, KeyboardInterrupt) else "SIGTERM"
         return ": ".join([f"stopped by {name}", *map(str, error.args)])
     if isinstance(error, (WorkerError, ProcessRaisedException)):
-        messages = MISTAKE_OF_A_PROCESS.findall(str(error))
+        messages: list[str] = MISTAKE_OF_A_PROCESS.findall(str(error))
         return messages[-1] if messages else None
     frames = [frame for frame, _ in walk_tb(error.__traceback__)]
     for describe in (_of_configuration, _of_a_place, _of_the_system):

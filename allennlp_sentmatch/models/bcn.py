@@ -86,11 +86,7 @@ class BiattentiveClassificationNetwork(ClassificationModel):
             output_layer = _maxout_network(
                 4 * integrator.get_output_dim(), reduction_factors, num_labels, maxout_dropout
             )
-        check_fit(
-            text_field_embedder=text_field_embedder,
-            pre_encode_feedforward=self._pre_encode_feedforward,
-            encoder=encoder,
-        )
+        check_fit(pre_encode_feedforward=self._pre_encode_feedforward, encoder=encoder)
         check_dimensions_match(
             3 * encoder.get_output_dim(),
             integrator.get_input_dim(),

@@ -4,7 +4,6 @@ from typing import Any, Optional
 
 import torch
 from allennlp.common import Lazy
-from allennlp.common.checks import check_dimensions_match
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import FeedForward, MatrixAttention, Seq2SeqEncoder, TextFieldEmbedder
@@ -16,7 +15,6 @@ from allennlp_sentmatch.errors import inherits_settings
 from allennlp_sentmatch.models.classification_model import ClassificationModel
 from allennlp_sentmatch.models.text_model import Metadata, Output, attend_to_each_other
 from allennlp_sentmatch.modules import Classifier
-from allennlp_sentmatch.modules.parts import check_fit
 
 _RELU = Activation.by_name("relu")()
 _DEFAULT_FEEDFORWARD = Lazy(FeedForward, num_layers=2, hidden_dims=200, activations=_RELU)
@@ -71,15 +69,8 @@ class DecomposableAttention(ClassificationModel):
         self._set_encoder(text_field_embedder, encoder)
         size = encoder.get_output_dim()
         self._attend_feedforward = attend_feedforward.construct(input_dim=size)
-        check_fit(encoder=encoder, attend_feedforward=self._attend_feedforward)
         self._matrix_attention = matrix_attention or DotProductMatrixAttention()
         self._compare_feedforward = compare_feedforward.construct(input_dim=2 * size)
-        check_dimensions_match(
-            2 * size,
-            self._compare_feedforward.get_input_dim(),
-            "twice the encoder output dim",
-            "compare_feedforward input dim",
-        )
         self._classifier = self._construct_classifier(
             classifier, 2 * self._compare_feedforward.get_output_dim()
         )

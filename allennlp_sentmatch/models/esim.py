@@ -82,13 +82,11 @@ class ESIM(ClassificationModel):
         self._rnn_input_dropout = InputVariationalDropout(dropout)
         self._matrix_attention = matrix_attention or DotProductMatrixAttention()
         self._matcher = matcher.construct(input_size=encoder.get_output_dim())
-        check_fit(encoder=encoder, matcher=self._matcher)
         projection = projection_feedforward or relu_layer(inference_encoder.get_input_dim())
         self._projection_feedforward = projection.construct(
             input_dim=self._matcher.get_output_dim()
         )
         check_fit(
-            matcher=self._matcher,
             projection_feedforward=self._projection_feedforward,
             inference_encoder=inference_encoder,
         )

@@ -3,7 +3,6 @@
 from typing import Any, Optional
 
 from allennlp.common import Lazy
-from allennlp.common.checks import check_dimensions_match
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import TextFieldEmbedder
@@ -47,12 +46,6 @@ class LstmnClassifier(ClassificationModel):
         super().__init__(vocab, **settings)
         self._set_embedder(text_field_embedder, embedding_dropout)
         self._encoder = encoder.construct(input_size=text_field_embedder.get_output_dim()).module
-        check_dimensions_match(
-            text_field_embedder.get_output_dim(),
-            self._encoder.input_size,
-            "text_field_embedder output dim",
-            "encoder input dim",
-        )
         self._classifier = self._construct_classifier(classifier, self._encoder.output_size)
         self._initializer(self)
 

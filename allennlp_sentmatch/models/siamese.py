@@ -14,7 +14,6 @@ from allennlp_sentmatch.models.score_model import ScoreModel
 from allennlp_sentmatch.models.text_model import Metadata, Output, TextModel
 from allennlp_sentmatch.modules import Classifier, Matcher, PairScorer
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
-from allennlp_sentmatch.modules.parts import check_fit
 from allennlp_sentmatch.nn import PairComparison
 
 
@@ -80,7 +79,6 @@ class SiameseClassifier(SiameseModel, ClassificationModel):
         super().__init__(vocab, **settings)
         self._set_encoder(text_field_embedder, encoder, embedding_dropout)
         self._matcher = matcher.construct(input_size=encoder.get_output_dim())
-        check_fit(encoder=encoder, matcher=self._matcher)
         self._classifier = self._construct_classifier(classifier, self._matcher.get_output_dim())
         self._comparison: Optional[PairComparison] = None
         if num_word_features is not None:

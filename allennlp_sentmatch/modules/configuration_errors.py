@@ -183,3 +183,29 @@ def _create_checked_kwargs(
 
 
 from_params.create_kwargs = _create_checked_kwargs
+
+_construct: Any = Lazy.construct
+
+
+@functools.wraps(_construct)
+def _construct_filled_in(self: Any, **filled_in: Any) -> Any:
+    """Construct a part of a model with the numbers that the model fills in, such as `input_size`.
+
+    AllenNLP preferred other numbers in the configuration: another `num_labels` was trained with
+    outputs without a label. Raise a `ConfigurationError` instead.
+    """
+    kind = self._constructor
+    params = self._params
+    is_part = isinstance(kind, type) and ".modules." in kind.__module__
+    if is_part and isinstance(params, Params):
+        for name, value in filled_in.items():
+            given = params.get(name, value)
+            if isinstance(value, (int, float)) and given != value:
+                raise ConfigurationError(
+                    f"{name} of {kind.__name__} must be {value}, which the model fills in, and is "
+                    f"{given}: leave it out"
+                )
+    return _construct(self, **filled_in)
+
+
+Lazy.construct = _construct_filled_in  # type: ignore[method-assign]

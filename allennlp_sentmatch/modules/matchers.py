@@ -4,7 +4,6 @@ from typing import Any, Callable, Optional
 
 import torch
 from allennlp.common import Lazy, Registrable
-from allennlp.common.checks import check_dimensions_match
 from allennlp.modules.highway import Highway
 from torch import Tensor, nn
 
@@ -156,9 +155,6 @@ class HighwayMatcher(Matcher):
     ) -> None:
         super().__init__(input_size)
         self._matcher = matcher.construct(input_size=input_size)
-        check_dimensions_match(
-            input_size, self._matcher.get_input_dim(), "input_size", "input_size of the matcher"
-        )
         size = self._matcher.get_output_dim()
         self._output_size = size if hidden_size is None else hidden_size
         with configuration_errors():

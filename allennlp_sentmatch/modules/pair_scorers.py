@@ -2,7 +2,6 @@
 
 import torch.nn.functional as F
 from allennlp.common import Lazy, Registrable
-from allennlp.common.checks import check_dimensions_match
 from torch import Tensor, nn
 
 from allennlp_sentmatch.modules.configuration_errors import configuration_errors
@@ -102,9 +101,6 @@ class GradedScorer(PairScorer):
     ) -> None:
         super().__init__(input_size, lowest_score, highest_score)
         self._matcher = matcher.construct(input_size=input_size)
-        check_dimensions_match(
-            input_size, self._matcher.get_input_dim(), "input_size", "matcher input dim"
-        )
         with configuration_errors():
             num_labels = similarity.num_grades(lowest_score, highest_score)
         self._classifier = classifier.construct(

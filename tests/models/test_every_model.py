@@ -409,7 +409,7 @@ IMPOSSIBLE = {
         ({"encoder": lstm(6)}, "integrator"),
         ({"integrator": lstm(6)}, r"3 \* encoder output dim.*18.*6"),
         ({"pre_encode_feedforward": layer(6)}, "pre_encode_feedforward output dim.*6.*5"),
-        ({"pre_encode_feedforward": layer(5, input_dim=3)}, "text_field_embedder .*4.*3"),
+        ({"pre_encode_feedforward": layer(5, input_dim=3)}, "input_dim of FeedForward .*4.*3"),
         ({"reduction_factors": [4, 9]}, r"reduction_factors .*got \[4, 9\] for 32 features"),
         ({"reduction_factors": [0]}, r"reduction_factors .*got \[0\]"),
         ({"output_layer": {"type": "maxout", **MAXOUT}}, "output_layer"),
@@ -428,8 +428,8 @@ IMPOSSIBLE = {
         ),
     ],
     "decomposable_attention": [
-        ({"attend_feedforward": layer(5, input_dim=4)}, "encoder .* attend_feedforward input dim"),
-        ({"compare_feedforward": layer(5, input_dim=6)}, "twice .* compare_feedforward input dim"),
+        ({"attend_feedforward": layer(5, input_dim=4)}, "input_dim of FeedForward .*6.*4"),
+        ({"compare_feedforward": layer(5, input_dim=6)}, "input_dim of FeedForward .*12.*6"),
     ],
     "distilled_encoder": [
         (
@@ -446,13 +446,13 @@ IMPOSSIBLE = {
     ],
     "esim": [
         ({"projection_feedforward": layer(8)}, "projection_feedforward output dim.*8.*5"),
-        ({"projection_feedforward": layer(5, input_dim=9)}, "matcher .* projection.*24 .*9"),
-        ({"matcher": {"type": "symmetric", "input_size": 5}}, "encoder .* matcher input.*6 .*5"),
+        ({"projection_feedforward": layer(5, input_dim=9)}, "input_dim of FeedForward .*24.*9"),
+        ({"matcher": {"type": "symmetric", "input_size": 5}}, "input_size of Matcher .*6.*5"),
     ],
     "lstmn_classifier": [
-        ({"encoder": {"hidden_size": 3, "input_size": 7}}, "text_field_embedder .*4.*7")
+        ({"encoder": {"hidden_size": 3, "input_size": 7}}, "input_size of PairEncoder .*4.*7")
     ],
-    "rcrn_entailment": [({"matcher": {"type": "symmetric", "input_size": 3}}, "matcher input")],
+    "rcrn_entailment": [({"matcher": {"type": "concat", "input_size": 3}}, "size of Matcher must")],
     "rnet": [
         *(
             ({setting: 0}, f"{setting} must be an integer of at least 1.*; got 0")

@@ -77,6 +77,16 @@ def test_an_adapter_s_errors_name_the_setting(settings, message):
         Holder.from_params(Params({"width": 2.5}))
 
 
+@pytest.mark.parametrize(("width", "problem"), [(3, None), (2, "width of Holder must be 3, .* 2")])
+def test_a_number_that_the_model_fills_in(width, problem):
+    lazy = Lazy(Holder, params=Params({"width": width}))
+    if problem is None:
+        assert lazy.construct(width=3).module.settings[0] == 3
+        return
+    with pytest.raises(ConfigurationError, match=problem):
+        lazy.construct(width=3)
+
+
 def test_the_documentation_of_an_adapter_s_constructor_is_that_of_the_module():
     assert "`ConfigurationError`\n    If `width` is 0." in inspect.getdoc(Holder.__init__)
     assert "`ValueError`" in inspect.getdoc(Plain)

@@ -76,7 +76,7 @@ def test_highway_with_another_matcher_inside():
         ),
         (
             {"type": "highway", "matcher": {"type": "concat", "input_size": 4}},
-            "input_size of the matcher",
+            "input_size of Matcher must be 3, .* 4: leave it out",
         ),
     ],
 )

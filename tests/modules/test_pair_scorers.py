@@ -60,6 +60,6 @@ def test_cosine():
 def test_grades_must_be_whole_numbers_and_sizes_fit():
     with pytest.raises(ConfigurationError, match="whole numbers"):
         scorer(type="graded", highest_score=4.5)
-    with pytest.raises(ConfigurationError, match="matcher input dim"):
+    with pytest.raises(ConfigurationError, match="input_size of Matcher must be"):
         scorer(type="graded", matcher={"type": "concat", "input_size": 3})
     assert scorer(type="cosine", highest_score=4.5).highest_score == 4.5
