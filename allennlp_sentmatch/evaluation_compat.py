@@ -3,7 +3,9 @@
 import functools
 import inspect
 import json
+import logging
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +19,7 @@ from allennlp.data import DataLoader, DatasetReader, TensorDict
 from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.evaluation import SimpleEvaluator
 from allennlp.models import Model, archival
+from allennlp.models.archival import CONFIG_NAME
 from torch import distributed
 
 from allennlp_sentmatch.data.evaluation import (
@@ -26,6 +29,8 @@ from allennlp_sentmatch.data.evaluation import (
     whole,
 )
 from allennlp_sentmatch.files.folders import nested_objects
+
+logger = logging.getLogger(__name__)
 
 LOADERS_LIMITS = ("batches_per_epoch", "instances_per_epoch")
 """The settings of data loaders that leave examples out."""
@@ -107,6 +112,7 @@ def patch_training() -> None:
                     params.pop(limit, None)
             return evaluation_loader(params, whole(reader) if is_test else reader, data_path)
 
+        _warn_of_readers_that_differ(Path(settings["serialization_dir"], CONFIG_NAME))
         if settings.get("validation_dataset_reader") is None:
             settings["validation_dataset_reader"] = whole(settings["dataset_reader"])
         settings["validation_data_loader"] = Lazy(load)
@@ -116,6 +122,25 @@ def patch_training() -> None:
         return made
 
     train.from_partial_objects = classmethod(construct_for_all_data)
+
+
+def _warn_of_readers_that_differ(config_file: Path) -> None:
+    """Log a warning if a training's configuration splits the texts of its validation otherwise.
+
+    An override of a setting of `dataset_reader` does not change a `validation_dataset_reader` that
+    the configuration derives from it.
+    """
+    config = json.loads(config_file.read_text("utf-8")) if config_file.exists() else {}
+    of_training, of_validation = map(config.get, ("dataset_reader", "validation_dataset_reader"))
+    if not (isinstance(of_training, dict) and isinstance(of_validation, dict)):
+        return  # the same reader, or only the name of one
+    for name in ("tokenizer", "token_indexers"):
+        if of_training.get(name) != of_validation.get(name):
+            logger.warning(
+                "validation_dataset_reader has another %s than dataset_reader: validation, tests "
+                "and predictions read other words than the training; override both of them",
+                name,
+            )
 
 
 def patch_distributed_test() -> None:

@@ -202,6 +202,14 @@ def test_training_validates_and_tests(train, sections, validated, monkeypatch, t
     assert (limit in (tmp_path / "out/out.log").read_text()) == (validated < NUMBER)
 
 
+@pytest.mark.parametrize(("tokenizer", "warned"), [("whitespace", True), ("spacy_blank", False)])
+def test_readers_that_split_texts_differently(train, tmp_path, tokenizer, warned):
+    readers = {"dataset_reader": {"tokenizer": "spacy_blank"}}
+    train(**readers, validation_dataset_reader={"tokenizer": tokenizer})
+    warning = "validation_dataset_reader has another tokenizer than dataset_reader"
+    assert (warning in (tmp_path / "out/out.log").read_text()) == warned
+
+
 @pytest.mark.parametrize(
     ("sections", "message"),
     [
