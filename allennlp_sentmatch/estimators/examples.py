@@ -26,11 +26,7 @@ class Examples(NamedTuple):
     counts: Array  # (N,), each pair's weight in figures, without the weights of labels
     pairs: Array  # (N,), numbers from 0; equal pairs, in either order, share a number
     groups: Array  # (N,), numbers from 0; a group is learned or held out as a whole
-    labels: Sequence[Any] = ("score",)  # the names of the labels, or of the scores
-
-    def num_outputs(self) -> int:
-        """Return the number of labels, or 1 for scores."""
-        return len(self.labels)
+    labels: Sequence[Any] = ("score",)  # the names of the outputs: the labels, or one for scores
 
     def num_different(self) -> int:
         """Return the number of different pairs."""

@@ -51,7 +51,7 @@ def learn_linear(
     inputs = pair_inputs(encoder, words, examples.first, examples.second)
     vector_size = inputs[0].shape[1]
     num_words = num_features(encoder)
-    head = LinearHead(vector_size, examples.num_outputs(), matcher, words, num_words)
+    head = LinearHead(vector_size, len(examples.labels), matcher, words, num_words)
     features = head.features(*inputs)
     fit = head.fit(features, examples, l2, random_state)
     return Learned(encoder, head, _held_out(fit, features, examples), fit.l2)
@@ -71,11 +71,11 @@ def _word_order(matcher: str, compare_words: Optional[bool]) -> Optional[str]:
 def _held_out(fit: Fit, features: Array, examples: Examples) -> Optional[HeldOut]:
     """Return the predictions for the examples that the folds held out; `None` for scores."""
     rows = fit.held_out
-    if not len(rows) or examples.num_outputs() == 1:
+    if not len(rows) or len(examples.labels) == 1:
         return None
     outputs = fit.outputs
     has_one_feature = numpy.count_nonzero(fit.coef.any(axis=0)) == 1
-    if has_one_feature and examples.num_outputs() == 2:  # the feature decides the ranks
+    if has_one_feature and len(examples.labels) == 2:  # the feature decides the ranks
         outputs = features[rows] @ fit.coef.T + fit.intercept
     return HeldOut(
         outputs,
