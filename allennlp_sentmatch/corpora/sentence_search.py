@@ -21,7 +21,7 @@ from allennlp_sentmatch.corpora.sentence_index import SentenceIndex
 from allennlp_sentmatch.corpora.survey import NUM_SAMPLES, check_sample
 from allennlp_sentmatch.corpora.vector_arrays import evenly
 from allennlp_sentmatch.files.blocks import blocks_of
-from allennlp_sentmatch.files.digests import ending_digest, sentences_digest
+from allennlp_sentmatch.files.digests import first_digest, sentences_digest
 from allennlp_sentmatch.files.folders import AnyPath, check_absent
 from allennlp_sentmatch.files.texts import is_blank, listed
 from allennlp_sentmatch.files.vectors import check_digest
@@ -160,7 +160,7 @@ class SentenceSearch:
         Raise `ValueError` for an index of another corpus, of another kind or of other vectors.
         """
         digest = sentences_digest(sentences).hexdigest()
-        saved_digest = ending_digest(file)
+        saved_digest = first_digest(file)  # a single one is the digest of the content
         is_older = saved_digest not in (None, digest)
         index = SentenceIndex.load(file, kind, mapped=not is_older)
         if is_older:

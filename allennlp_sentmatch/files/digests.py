@@ -101,6 +101,12 @@ def ending_digest(path: AnyPath) -> Optional[str]:
     return digest[:DIGEST_LENGTH].decode("latin-1") if mark else None
 
 
+def first_digest(path: AnyPath) -> Optional[str]:
+    """Return the first of two digests at the end of a file; `None` if there are not two."""
+    digests = _two_endings(path).split(MARK)[1:]
+    return digests[0].decode("latin-1") if len(digests) == 2 else None
+
+
 def is_damaged(path: AnyPath) -> bool:
     """Return whether a file with two digests has changed; the second one covers all before it."""
     return _two_endings(path).count(MARK) == 2 and not is_whole(Path(local_path(path)))

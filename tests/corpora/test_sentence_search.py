@@ -224,6 +224,13 @@ def test_an_index_without_a_digest_is_compared_by_a_sample(encoder, vectors, tmp
         SentenceSearch(encoder, CORPUS[:2], vectors[:2], path)
 
 
+def test_an_index_may_be_saved_without_the_digest_of_its_sentences(encoder, vectors, tmp_path):
+    search = SentenceSearch(encoder, CORPUS, vectors)
+    search._index.save(tmp_path / "s.faiss")
+    loaded = SentenceSearch(encoder, CORPUS, vectors, tmp_path / "s.faiss")
+    assert loaded.search(CORPUS[:2]) == search.search(CORPUS[:2])
+
+
 def test_vectors_may_differ_by_rounding_from_the_models(encoder, vectors):
     lengths = numpy.linalg.norm(vectors, axis=1, keepdims=True)
     signs = numpy.array([1, -1, 1, -1, 1, -1])  # of equal length, so that it changes little
