@@ -187,8 +187,9 @@ def _warn_of_unused_expressions(model: Any, no_grad: Optional[Sequence[str]]) ->
 def _warn_of_a_rate_of_zero(trainer: Any) -> None:
     """Log a warning if a scheduler that takes a step after each epoch begins at a rate of 0."""
     scheduler = trainer._learning_rate_scheduler
-    rates = [group["lr"] for group in trainer.optimizer.param_groups]
-    if isinstance(scheduler, _PyTorchLearningRateSchedulerWrapper) and not any(rates):
+    if not isinstance(scheduler, _PyTorchLearningRateSchedulerWrapper):
+        return
+    if not any(group["lr"] for group in trainer.optimizer.param_groups):
         logger.warning(
             "the learning rate of the whole first epoch is 0: %s takes a step after each epoch, so "
             "that num_warmup_steps counts epochs; the scheduler linear_with_warmup counts batches",
