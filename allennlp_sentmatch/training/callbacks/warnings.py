@@ -52,11 +52,9 @@ def _warn_of_words_as_padding(model: Model) -> None:
     """Warn of each namespace of an embedder of texts whose number 0 is a word."""
     embedders = [module for module in model.modules() if isinstance(module, TextFieldEmbedder)]
     for part in chain.from_iterable(embedder.modules() for embedder in embedders):
-        namespace = getattr(part, "_vocab_namespace", None)
-        if namespace is None or model.vocab.is_padded(namespace):
-            continue
+        namespace: str = getattr(part, "_vocab_namespace", "")
         words = model.vocab._index_to_token.get(namespace)
-        if words:
+        if words and not model.vocab.is_padded(namespace):
             logger.warning(
                 "%r has the number of padding in the namespace %r, and may be read as padding: "
                 "give the namespace a name for which the vocabulary has padding; by its "

@@ -72,6 +72,7 @@ def test_a_word_with_the_number_of_padding(caplog, namespace, number):
     )
     start(None, vocab, BasicTextFieldEmbedder({"pos": words}))
     start(None, vocab, labels)  # an embedding of labels needs no padding
+    start(None, Vocabulary(), BasicTextFieldEmbedder({"pos": words}))  # which has no word of it
     assert caplog.text.count("'NOUN' has the number of padding in the namespace 'pos_t") == number
     assert caplog.text.count("WARNING") == number
 
