@@ -32,7 +32,7 @@ def predictions(path: Path, inputs: Any) -> Any:
 def check_refusal(path: Path) -> None:
     """An estimator's error names the remedy."""
     estimator = getattr(allennlp_sentmatch, path.name.partition("-")[0])
-    with pytest.raises(ValueError, match="so that the estimator must be fitted and saved again"):
+    with pytest.raises(ValueError, match="fit the estimator again, and save it"):
         estimator.load(path)
 
 

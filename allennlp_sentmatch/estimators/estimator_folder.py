@@ -42,7 +42,7 @@ DTYPE = optional(one_of("float32", "bfloat16", "int8"), "null")
 ENCODER_TEXTS = {
     "package": (
         "Its encoder is the English one in allennlp_sentmatch, which is\nnot in this folder. That "
-        "encoder was learned from text with free licences alone, which\ndocs/model_card.md of "
+        "encoder was learned only from text with free licences, which\ndocs/model_card.md of "
         "allennlp_sentmatch lists."
     ),
     "folder": f"Its encoder is in the folder `{ENCODER}`.",
@@ -179,8 +179,8 @@ def _read_settings(folder: Path, given: EncoderLike) -> _Header:
     version = settings.pop("format", None)
     if version != FORMAT:
         raise ValueError(
-            f"{path}: the format is {version!r}; this version reads {FORMAT}, so that the "
-            "estimator must be fitted and saved again"
+            f"{path}: the format is {version!r}, but this version reads {FORMAT}; fit the "
+            "estimator again, and save it"
         )
     place = settings.pop("encoder", None)
     with errors_name(path):
@@ -216,7 +216,7 @@ def _read_tensors(folder: Path, header: _Header, given: EncoderLike) -> dict[str
         remedy = "fit it again"
         if header.place == "package" and given is None:
             remedy += (
-                "; if it was the one of an earlier version of this package, load(folder, "
+                "; if that was the encoder of an earlier version of this package, load(folder, "
                 "encoder=...) takes that version's folder pretrained/sentence_encoder"
             )
         raise ValueError(f"the estimator was fitted with another encoder; {remedy}")

@@ -20,8 +20,13 @@ from allennlp_sentmatch.standalone import StandaloneEncoder
 
 Estimator = TypeVar("Estimator", bound=Any)
 
+
+def _are_two_names(value: Any) -> bool:
+    return isinstance(value, list) and [type(name) for name in value] == [str, str]
+
+
 _OBJECT = Kind("an object", lambda value: isinstance(value, dict))
-_TWO_NAMES = Kind("a list of two strings", lambda value: _are_two_names(value))
+_TWO_NAMES = Kind("a list of two strings", _are_two_names)
 
 SETTINGS = {
     "type": ANYTHING,
@@ -109,10 +114,6 @@ def _read_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     if isinstance(read.get("class_weight"), list):
         read["class_weight"] = dict(read["class_weight"])
     return read
-
-
-def _are_two_names(value: Any) -> bool:
-    return isinstance(value, list) and [type(name) for name in value] == [str, str]
 
 
 def _read_classes(classes: Any) -> Array:

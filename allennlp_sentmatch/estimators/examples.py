@@ -10,7 +10,12 @@ from typing import Any, NamedTuple
 import numpy
 
 from allennlp_sentmatch.array_types import Array
-from allennlp_sentmatch.estimators.groups import checked_groups, group_equal, joined_groups
+from allennlp_sentmatch.estimators.groups import (
+    checked_groups,
+    group_equal,
+    joined_groups,
+    numbered,
+)
 from allennlp_sentmatch.estimators.pairs import Pairs, checked_targets
 from allennlp_sentmatch.files.folders import errors_name
 from allennlp_sentmatch.files.texts import Sentences
@@ -38,19 +43,16 @@ class Examples(NamedTuple):
         Equal pairs with different targets stay apart. The pairs are in the order in which they
         occur first.
         """
-        rows = list(zip(self.first, self.second, self.targets.tolist()))
-        positions = {row: i for i, row in enumerate(dict.fromkeys(rows))}
-        if len(positions) == len(rows):
+        numbers = numbered(zip(self.first, self.second, self.targets.tolist()))
+        _, kept = numpy.unique(numbers, return_index=True)  # the first position of each number
+        if len(kept) == len(numbers):
             return self
-        places = numpy.array([positions[row] for row in rows])
-        _, kept = numpy.unique(places, return_index=True)  # their first occurrences
-        first, second, _ = zip(*positions)
         return Examples(
-            Sentences(first),
-            Sentences(second),
+            Sentences(self.first[position] for position in kept),
+            Sentences(self.second[position] for position in kept),
             self.targets[kept],
-            numpy.bincount(places, self.weights),
-            numpy.bincount(places, self.counts),
+            numpy.bincount(numbers, self.weights),
+            numpy.bincount(numbers, self.counts),
             self.pairs[kept],
             self.groups[kept],
             self.labels,
@@ -95,11 +97,11 @@ def checked_weights(sample_weight: Any, count: int) -> Array:
         weights: Array = numpy.ma.asarray(sample_weight, float).filled(numpy.nan)
     if weights.shape != (count,):
         raise ValueError(f"expected {count} numbers as sample_weight; got {weights.shape}")
-    right = (weights == 0) | ((weights >= 1e-9) & (weights <= 1e9))
-    if not right.all():
-        position = right.argmin()
+    is_valid = (weights == 0) | ((weights >= 1e-9) & (weights <= 1e9))
+    if not is_valid.all():
+        position = is_valid.argmin()
         raise ValueError(
-            "sample_weight must have numbers from 1e-9 to 1e9, or 0 for some pairs; the one of "
+            "sample_weight must have numbers from 1e-9 to 1e9, or 0 for some pairs; the weight of "
             f"pair {position} is {weights[position]}"
         )
     if not weights.any():

@@ -19,7 +19,7 @@ from allennlp_sentmatch.encoding.export import standalone_encoder
 from allennlp_sentmatch.estimators.examples import Examples
 from allennlp_sentmatch.estimators.fine_tuned_head import FineTunedHead
 from allennlp_sentmatch.estimators.fine_tuning import FineTuning
-from allennlp_sentmatch.estimators.groups import strata_of
+from allennlp_sentmatch.estimators.groups import are_scores, strata_of
 from allennlp_sentmatch.estimators.indexed_pairs import IndexedPairs, PairLoader
 from allennlp_sentmatch.estimators.learning import Learned
 from allennlp_sentmatch.models import SimilarityRegressor
@@ -87,21 +87,20 @@ def _trainable_copy(encoder: SentenceEncoder) -> StandaloneEncoder:
 
 
 def _divided(examples: Examples, share: float, seed: int) -> tuple[Array, Array]:
-    """Return the positions of the examples to learn from, and of those to hold out, a `share` of
-    the groups.
+    """Return the positions of the examples to learn from, and of the examples to hold out.
 
-    Both parts have the same shares of the labels, and at least a group of each, but a label of one
-    group is only learned.
+    A `share` of the groups is held out. Both parts have the same shares of the labels, and at least
+    one group of each label, but a label that has only one group is only learned.
     """
     groups = examples.groups
     targets = examples.targets
     divided = numpy.arange(groups.max() + 1)
     strata = None
     num_labels = 1
-    if targets.dtype.kind != "f":
+    if not are_scores(targets):
         strata, _ = strata_of(groups, targets)
-        is_only_one = numpy.bincount(strata)[strata] == 1
-        divided = numpy.flatnonzero(~is_only_one)
+        has_other_groups = numpy.bincount(strata)[strata] > 1
+        divided = numpy.flatnonzero(has_other_groups)
         strata = strata[divided]
         num_labels = len(numpy.unique(strata))
     num_held_out = max(math.ceil(share * len(divided)), num_labels)
@@ -123,7 +122,7 @@ def _new_head(network: StandaloneEncoder, matcher: str, examples: Examples) -> F
 
     Raise `ValueError` if all scores are equal.
     """
-    if examples.targets.dtype.kind != "f":
+    if not are_scores(examples.targets):
         return FineTunedHead(network, examples.labels, matcher)
     low = float(examples.targets.min())
     high = float(examples.targets.max())
@@ -135,7 +134,7 @@ def _new_head(network: StandaloneEncoder, matcher: str, examples: Examples) -> F
 def _indexed(network: StandaloneEncoder, head: FineTunedHead, examples: Examples) -> IndexedPairs:
     """Return the pairs of examples as a head's model reads them."""
     targets = examples.targets
-    if targets.dtype.kind == "f":
+    if are_scores(targets):
         targets = head.grades(targets)
     first = network.indexer.rows(examples.first)
     second = network.indexer.rows(examples.second)

@@ -18,6 +18,11 @@ from allennlp_sentmatch.estimators.pairs import listed_scalars
 from allennlp_sentmatch.files.texts import bare_text
 
 
+def are_scores(targets: Array) -> bool:
+    """Return whether targets (N,) are scores, as floats, rather than labels or their indices."""
+    return bool(targets.dtype.kind == "f")
+
+
 def group_equal(examples: Iterable[Iterable[str]]) -> Array:
     """Return the group (N,) of each example, a sentence or two: equal texts are one group.
 
@@ -25,7 +30,7 @@ def group_equal(examples: Iterable[Iterable[str]]) -> Array:
     punctuation; see `bare_text`. Examples that share one of two texts are in different groups.
     Groups are numbered from 0, in the order of their first examples.
     """
-    return _numbered(frozenset(map(bare_text, texts)) for texts in examples)
+    return numbered(frozenset(map(bare_text, texts)) for texts in examples)
 
 
 def checked_groups(groups: Any, count: int) -> Optional[Array]:
@@ -44,7 +49,7 @@ def checked_groups(groups: Any, count: int) -> Optional[Array]:
             raise ValueError(
                 f"the group of pair {position} must be a string or a number, not {value!r:.50}"
             )
-    return _numbered(values)
+    return numbered(values)
 
 
 def joined_groups(first: Array, second: Array) -> Array:
@@ -58,7 +63,7 @@ def joined_groups(first: Array, second: Array) -> Array:
     ones = numpy.ones(len(first))
     graph = coo_matrix((ones, edges), (num_nodes, num_nodes))
     _, components = connected_components(graph, directed=False)
-    return _numbered(components[first].tolist())
+    return numbered(components[first].tolist())
 
 
 def strata_of(groups: Array, labels: Array) -> tuple[Array, Array]:
@@ -71,7 +76,7 @@ def strata_of(groups: Array, labels: Array) -> tuple[Array, Array]:
     both = numpy.unique(groups * num_labels + labels)
     group, label = numpy.divmod(both, num_labels)
     counts = numpy.bincount(label)
-    order = numpy.lexsort([-label, counts[label]])[::-1]  # rare labels overwrite others
+    order = numpy.lexsort([label, -counts[label]])  # rare labels come last, and overwrite others
     strata = numpy.zeros(group.max() + 1, int)
     strata[group[order]] = label[order]
     return strata, counts
@@ -90,7 +95,8 @@ def divide(
     label with fewer groups than folds is never held out.
     """
     strata, counts = strata_of(groups, labels)
-    num_folds = min(num_folds, *numpy.sort(counts)[-2:])
+    two_most_frequent = numpy.sort(counts)[-2:]  # of scores, there is only one
+    num_folds = min(num_folds, two_most_frequent.min())
     if num_folds < 2:
         return []
     rare_labels = numpy.flatnonzero(counts < num_folds)
@@ -112,19 +118,21 @@ def divide(
     return divisions
 
 
-def _learnable(held_out: Array, groups: Array, labels: Array) -> Array:
-    """Return the held-out positions (M,), without groups that are the last ones of a label.
+def _learnable(is_held_out: Array, groups: Array, labels: Array) -> Array:
+    """Return the positions (M,) of the examples to hold out.
 
-    Only a label whose groups also have other labels can be lost by a division.
+    `is_held_out` (N,) marks the examples of a division; if it marks all examples of a label, their
+    groups are learned instead. Only a label whose groups also have other labels can be lost by a
+    division.
     """
-    lost_labels = numpy.setdiff1d(labels[held_out], labels[~held_out])
+    lost_labels = numpy.setdiff1d(labels[is_held_out], labels[~is_held_out])
     needed_groups = groups[numpy.isin(labels, lost_labels)]
     is_needed = numpy.isin(groups, needed_groups)
-    positions: Array = numpy.flatnonzero(held_out & ~is_needed)
+    positions: Array = numpy.flatnonzero(is_held_out & ~is_needed)
     return positions
 
 
-def _numbered(values: Iterable[Any]) -> Array:
+def numbered(values: Iterable[Any]) -> Array:
     """Number different values from 0, (N,), in the order of their first occurrence."""
     numbers: dict[Any, int] = {}
     return numpy.array([numbers.setdefault(value, len(numbers)) for value in values], int)

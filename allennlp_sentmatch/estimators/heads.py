@@ -14,6 +14,7 @@ from allennlp_sentmatch.array_types import Array, FloatArray
 from allennlp_sentmatch.corpora.sentence_encoder import SentenceEncoder
 from allennlp_sentmatch.corpora.word_comparison import word_features
 from allennlp_sentmatch.estimators.examples import Examples
+from allennlp_sentmatch.estimators.groups import are_scores, numbered
 from allennlp_sentmatch.estimators.linear import Fit, fit_linear
 from allennlp_sentmatch.files.texts import Sentences
 from allennlp_sentmatch.nn import matching
@@ -83,14 +84,13 @@ def pair_inputs(
 ) -> tuple[FloatArray, FloatArray, Optional[FloatArray]]:
     """Return the inputs of a head for N pairs.
 
-    These are the vectors (N, E) of both sides, and the features of the words (N, K), or `None` for
-    them. `words` is one of `WORD_ORDERS`. A sentence that occurs twice is encoded once.
+    These are the vectors (N, E) of both sides, and the features of the words (N, K); `None` in
+    their place if `words`, one of `WORD_ORDERS`, is `None`. A sentence that occurs twice is encoded
+    once.
     """
-    different = dict.fromkeys(first + second)
-    positions = {text: position for position, text in enumerate(different)}
-    vectors = encoder.encode(Sentences(different))
-    u = vectors[[positions[text] for text in first]]
-    v = vectors[[positions[text] for text in second]]
+    texts = first + second
+    vectors = encoder.encode(Sentences(dict.fromkeys(texts)))
+    u, v = numpy.split(vectors[numbered(texts)], 2)
     return u, v, word_features(first, second, words, encoder)
 
 
@@ -150,7 +150,7 @@ class LinearHead:
         self.intercept: Array
         self.score_range: Optional[tuple[float, float]] = None
         num_features = self.features(vector, vector, given).shape[1]
-        self._shape = (num_outputs, num_features)  # (C, F)
+        self._coef_shape = (num_outputs, num_features)  # (C, F)
         self._cosine: Optional[int] = None  # the cosine's column
         if words is not None:
             self._cosine = num_features - self._num_compared
@@ -181,7 +181,7 @@ class LinearHead:
         )
         self.coef = fit.coef
         self.intercept = fit.intercept
-        if targets.dtype.kind == "f":
+        if are_scores(targets):
             self.score_range = float(targets.min()), float(targets.max())
         return fit
 
@@ -191,7 +191,7 @@ class LinearHead:
         They are 1 for the matcher's features, `WORD_WEIGHT` for the features of the words and
         `COSINE_WEIGHT` for the cosine.
         """
-        num_features = self._shape[1]
+        num_features = self._coef_shape[1]
         weights = numpy.ones(num_features)
         if self.words is not None:
             weights[num_features - self._num_compared :] = WORD_WEIGHT
@@ -247,8 +247,8 @@ class LinearHead:
 
         Raise `ValueError` for other names, shapes or types.
         """
-        shapes = {"coef": self._shape, "intercept": self._shape[:1]}
-        if self._shape[0] == 1 and "score_range" in tensors:
+        shapes = {"coef": self._coef_shape, "intercept": self._coef_shape[:1]}
+        if self._coef_shape[0] == 1 and "score_range" in tensors:
             shapes["score_range"] = (2,)
         check_names("tensor", tensors, shapes)
         for name, tensor in tensors.items():

@@ -51,10 +51,10 @@ class PairLoader(DataLoader):
         order = numpy.arange(len(pairs.first))
         starts = order[:: self._batch_size].copy()
         if self._random is not None:
-            first = numpy.array(list(map(len, pairs.first)))
-            second = numpy.array(list(map(len, pairs.second)))
+            rows = zip(pairs.first, pairs.second)
+            lengths = numpy.array([max(len(first), len(second)) for first, second in rows])
             factors = self._random.uniform(0.9, 1.1, len(order))
-            order = numpy.argsort(numpy.maximum(first, second) * factors)
+            order = numpy.argsort(lengths * factors)
             self._random.shuffle(starts)
         for start in starts:
             batch = order[start : start + self._batch_size]

@@ -45,8 +45,7 @@ class KeepsEncoder(BaseEstimator):  # type: ignore[misc]
         """
         parameters: dict[str, Any] = super().get_params(deep)
         encoder = parameters["encoder"]
-        is_object = encoder is not None and not isinstance(encoder, (str, os.PathLike))
-        if is_object and not hasattr(BaseEstimator, "__sklearn_clone__"):
-            is_kept = isinstance(encoder, SentenceEncoder)
-            parameters["encoder"] = encoder if is_kept else SentenceEncoder(encoder)
+        stays = encoder is None or isinstance(encoder, (str, os.PathLike, SentenceEncoder))
+        if not stays and not hasattr(BaseEstimator, "__sklearn_clone__"):
+            parameters["encoder"] = SentenceEncoder(encoder)
         return parameters

@@ -14,7 +14,7 @@ most a hundred steps and little memory, for predictions from vectors of any widt
 """
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Optional
 
 import numpy
@@ -25,7 +25,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from allennlp_sentmatch.array_types import Array
-from allennlp_sentmatch.estimators.groups import divide
+from allennlp_sentmatch.estimators.groups import are_scores, divide
 from allennlp_sentmatch.estimators.minimum import minimum
 
 L2_PENALTIES = (100.0, 10.0, 1.0, 0.1, 0.01, 0.001)  # cross-validation tries them in this order
@@ -116,7 +116,7 @@ def fit_linear(
     scaled = scaler.transform(features.astype(float), copy=False)
     scaled *= feature_weights  # in place, since many examples fill the memory
     scale = 1.0
-    if targets.dtype.kind == "f":
+    if are_scores(targets):
         scale = abs(targets).max() or 1.0  # squares of large scores may overflow
         targets = targets / scale
     if l2 is None:
@@ -138,22 +138,6 @@ def fit_linear(
     )
 
 
-def best_penalty(losses: Iterable[tuple[float, float]], stop_early: bool = False) -> float:
-    """Return the penalty with the lowest loss, from (penalty, loss), the strongest penalty first.
-
-    In ties, the strongest one wins. With `stop_early`, the search ends when the loss rises.
-    """
-    best = DEFAULT_L2
-    least = numpy.inf
-    for l2, loss in losses:
-        if stop_early and loss > least:
-            break
-        if loss < least:
-            best = l2
-            least = loss
-    return best
-
-
 def _fitted_scaler(features: Array, weights: Optional[Array] = None) -> StandardScaler:
     """Return a scaler of features (N, F) with their means and deviations in double precision.
 
@@ -168,13 +152,13 @@ def _fitted_scaler(features: Array, weights: Optional[Array] = None) -> Standard
 
 
 def _divisions(targets: Array, groups: Array, random_state: Optional[int]) -> list[Array]:
-    """Return the positions that each fold holds out: a single fold of a fifth, if there are many
-    groups.
+    """Return the positions that each fold holds out.
 
-    A label with fewer groups than folds is never held out.
+    If there are many groups, there is a single fold, of a fifth. A label with fewer groups than
+    folds is never held out.
     """
     labels = targets
-    if targets.dtype.kind == "f":
+    if are_scores(targets):
         labels = numpy.zeros(len(targets), int)
     divisions = divide(groups, labels, NUM_FOLDS, random_state)
     num_groups = groups.max() + 1
@@ -199,7 +183,7 @@ def _choose(
         return whole
     own = numpy.array([strongest])
     narrow = _cross_validate(features, targets, weights, divisions, own)
-    worth = WORTH if targets.dtype.kind == "f" else 1.0
+    worth = WORTH if are_scores(targets) else 1.0
     return whole if whole.loss < worth * narrow.loss else narrow
 
 
@@ -217,27 +201,25 @@ def _cross_validate(
 ) -> Choice:
     """Choose the penalty with the lowest loss on held-out examples, for some features.
 
-    Without divisions, it is `DEFAULT_L2`. Penalties are tried from the strongest to the weakest;
-    with a single division, which means many examples, only until the loss rises.
+    Without divisions, it is `DEFAULT_L2`. Penalties are tried from the strongest to the weakest,
+    and the stronger one wins in ties.
     """
+    best = Choice(columns, DEFAULT_L2)
     if not divisions:
-        return Choice(columns, DEFAULT_L2)
+        return best
     features = _columns(features, columns)
     held_out = numpy.concatenate(divisions)
-    outputs: dict[float, Array] = {}  # (M, C) by penalty
-    losses: dict[float, float] = {}
-
-    def loss(l2: float) -> float:
-        outputs[l2] = _outputs_held_out(features, targets, weights, divisions, l2)
-        errors = _losses(outputs[l2], targets[held_out])
-        losses[l2] = float(weights[held_out] @ errors)
-        return losses[l2]
-
-    # Weaker penalties than the best one take the longest. With few examples, the loss may rise
-    # and then fall below its first minimum.
-    stop_early = len(divisions) == 1
-    best = best_penalty(((l2, loss(l2)) for l2 in L2_PENALTIES), stop_early)
-    return Choice(columns, best, losses[best], held_out, outputs[best])
+    # Weaker penalties than the best one take the longest. With few examples, and so with several
+    # divisions, the loss may rise and then fall below its first minimum.
+    stops_early = len(divisions) == 1
+    for l2 in L2_PENALTIES:
+        outputs = _outputs_held_out(features, targets, weights, divisions, l2)
+        loss = float(weights[held_out] @ _losses(outputs, targets[held_out]))
+        if loss < best.loss:
+            best = Choice(columns, l2, loss, held_out, outputs)
+        elif stops_early and loss > best.loss:
+            break
+    return best
 
 
 def _outputs_held_out(
@@ -261,7 +243,7 @@ def _losses(outputs: Array, targets: Array) -> Array:
 
     It is the squared error of a score, and the negative log-likelihood of a label.
     """
-    if targets.dtype.kind == "f":
+    if are_scores(targets):
         errors: Array = (outputs[:, 0] - targets) ** 2
         return errors
     logs = log_softmax(outputs, axis=1)

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 
 from allennlp_sentmatch.array_types import Array
+from allennlp_sentmatch.estimators.groups import are_scores
 
 TOLERANCE = 1e-3
 """The bound on a logit's error at which L-BFGS stops. The largest errors of probabilities that
@@ -29,7 +30,7 @@ def minimum(features: Array, targets: Array, weights: Array, l2: float) -> tuple
     Targets in floats are scores, others labels. Warns if the weights of labels are inexact.
     """
     weights = weights / weights.sum()
-    if targets.dtype.kind == "f":
+    if are_scores(targets):
         ridge = Ridge(alpha=l2).fit(features, targets, weights)
         return numpy.atleast_2d(ridge.coef_), numpy.atleast_1d(ridge.intercept_)
     if len(features) >= features.shape[1]:
@@ -88,7 +89,8 @@ class _LogisticLoss:
         hessian = features.T @ (features * self._weights) / 4  # (F, F)
         trace = hessian.trace()
         self.feature_length = numpy.sqrt(4 * trace)  # the root mean square of ||z_n||
-        hessian.flat[:: len(hessian) + 1] += max(self.penalty, 1e-12 * trace)
+        diagonal = numpy.diag_indices_from(hessian)
+        hessian[diagonal] += max(self.penalty, 1e-12 * trace)
         self._root = numpy.linalg.cholesky(hessian)  # L
         self._shape = (len(hessian) + 1, num_labels)
 

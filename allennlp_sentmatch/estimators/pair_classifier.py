@@ -38,8 +38,9 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
 
     class_weight : `Union[str, dict]`, optional (default = `None`)
         The weight of each label's pairs: a number above 0 for each label, or "balanced" for labels
-        with equal weights, regardless of their numbers of pairs. `PairEstimator` (its base class)
-        has the others.
+        with equal weights, regardless of their numbers of pairs.
+
+    Its base class `PairEstimator` has the other parameters.
 
     # Attributes
 
@@ -71,7 +72,7 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         self.class_weight = class_weight
 
     def _checked_parameters(self) -> dict[str, Any]:
-        """See `PairEstimator`."""
+        """Return all parameters but the encoder; see `PairEstimator`."""
         parameters = super()._checked_parameters()
         given = self.class_weight
         if isinstance(given, Mapping):
@@ -159,9 +160,9 @@ class PairClassifier(ClassifierMixin, PairEstimator):  # type: ignore[misc]
         held_out: Optional[HeldOut] = getattr(self, "held_out_", None)
         if held_out is None:
             raise ValueError(
-                "threshold needs the cross-validation of fit: two pairs of each of two labels, "
-                "which are different and not of one group, and neither l2 nor fine-tuning; save "
-                "does not keep it"
+                "threshold needs the cross-validation of fit, which save does not keep: fit again, "
+                "without l2 and without fine-tuning, on at least two different pairs of each of "
+                "two labels, which are not of one group"
             )
         return held_out
 
@@ -237,7 +238,7 @@ def _checked_class_weight(given: Mapping[Any, Any]) -> dict[Any, float]:
     for label, weight in zip(labels, given.values()):
         number = weight.item() if isinstance(weight, numpy.generic) else weight
         if not isinstance(number, (int, float)) or not 1e-9 <= number <= 1e9:
-            raise ValueError(f"{CLASS_WEIGHT_FORM}; the one of {label!r:.50} is {weight!r:.50}")
+            raise ValueError(f"{CLASS_WEIGHT_FORM}; the weight of {label!r:.50} is {weight!r:.50}")
         checked[label] = float(number)
     return checked
 

@@ -126,6 +126,7 @@ class PairEstimator(KeepsEncoder):
         if self.head is not None and (sample_weight is not None or parameters.get("class_weight")):
             raise ValueError("fine-tuning takes no sample_weight and no class_weight")
         kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+        # A copy learns, so that an error leaves this estimator as it was.
         fitted = copy.copy(self)
         fitted.__dict__ = {**kept, **parameters, "fit_parameters_": parameters}
         with showing_progress(show_progress_bar):
@@ -191,9 +192,11 @@ class PairEstimator(KeepsEncoder):
 
         `NotFittedError` before `fit`, and `TypeError` or `ValueError` for anything but a pair.
         """
-        sides = [texts[0].split() for texts in self._pairs([pair])[:2]]
+        first, second, _ = self._pairs([pair])
+        sides = [first[0].split(), second[0].split()]
         variants = without_each_word(sides)
-        with noting_pairs(*([text] for text in variants[0])):
+        whole_first, whole_second = variants[0]
+        with noting_pairs([whole_first], [whole_second]):
             outputs = self._outputs(variants)
         if not self._numeric:
             outputs = softmax(outputs, axis=1)[:, [outputs[0].argmax()]]
@@ -258,13 +261,15 @@ class PairEstimator(KeepsEncoder):
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[list[tuple[str, str]], Array, Array]:
         """Return N pairs, their labels or scores (N,), and their weights (N,), by default 1."""
-        pairs = list(zip(*self._pairs(X)[:2]))
+        first, second, _ = self._pairs(X)
+        pairs = list(zip(first, second))
         targets = checked_targets(y, len(pairs), self._numeric)
         return pairs, targets, checked_weights(sample_weight, len(pairs))
 
     def _targets(self, values: Array, weights: Array) -> tuple[Array, Array]:
-        """Set the attributes that depend on the labels or scores (N,); return targets and
-        weights.
+        """Set the attributes that depend on the labels or scores (N,).
+
+        Return the targets (N,) to learn, and their weights (N,) in the loss.
         """
         return values, weights
 

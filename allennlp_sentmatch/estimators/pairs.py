@@ -199,7 +199,7 @@ def _check_number(value: Any, name: str, expected: str) -> None:
 def _contents(pair: Any, position: int) -> tuple[tuple[Any, ...], list[Any]]:
     """Return the keys of a pair, if it has any, and its two elements.
 
-    Raise `TypeError` or `ValueError`, with the position, for anything else than two elements.
+    Raise `TypeError`, or `ValueError` for a list, with the position, for anything but two elements.
     """
     keys: tuple[Any, ...] = ()
     elements: list[Any] = []
@@ -212,7 +212,7 @@ def _contents(pair: Any, position: int) -> tuple[tuple[Any, ...], list[Any]]:
                 elements = [pair[key] for key in keys]
             else:
                 keys = fields or ()
-                elements = list(islice(pair, 3))
+                elements = list(islice(pair, 3))  # the third one shows that there are too many
             described = f"a {described} of {len(pair)}"
         except TypeError:  # a number has no elements, and a generator no length
             pass

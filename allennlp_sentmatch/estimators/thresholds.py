@@ -1,7 +1,7 @@
 """The probability at which to act on a label, chosen on held-out pairs.
 
 At a threshold, the label is given to the pairs with at least this probability. Precision is the
-share of right ones among them, and recall the share of the label's pairs that are among them.
+share of these pairs that have the label, and recall the share of the label's pairs that get it.
 """
 
 from math import sqrt
@@ -19,7 +19,7 @@ class HeldOut(NamedTuple):
 
     outputs: Array
     """(M, C), the logits, by models that have not seen the pair. With one feature and two labels,
-    they are those of the whole model, so that they rank as the feature does across the folds, too.
+    they are the whole model's, so that they rank as the feature does across the folds, too.
     """
     predicted: Array  # (M,), the indices of the predicted labels
     targets: Array  # (M,), the indices of the labels
@@ -123,8 +123,9 @@ class Curve(NamedTuple):
         )
 
     def best(self, aim: str, positions: Array) -> int:
-        """Return the best of some positions: the figure that is not the aim decides, then the
-        aim.
+        """Return the best of some positions.
+
+        The figure that is not the aim decides, and in ties the aim; for "f1", F1 and then recall.
         """
         keys = {
             "precision": (self.recall, self.precision),

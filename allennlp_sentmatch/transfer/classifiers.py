@@ -13,8 +13,8 @@ from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold, cro
 
 from allennlp_sentmatch.array_types import Array
 from allennlp_sentmatch.errors import ConfigurationError
-from allennlp_sentmatch.estimators.groups import strata_of
-from allennlp_sentmatch.estimators.linear import best_penalty, fit_pipeline
+from allennlp_sentmatch.estimators.groups import are_scores, strata_of
+from allennlp_sentmatch.estimators.linear import fit_pipeline
 from allennlp_sentmatch.files.progress import progress_over
 from allennlp_sentmatch.nn.similarity import grade_distribution
 from allennlp_sentmatch.training.metrics.correlations import correlations
@@ -104,7 +104,8 @@ def predict_with_best_penalty(
 
     With features and targets for `validation`, these decide. Otherwise, the mean over the folds of
     `train` does, and all of them are trained on. Without `test_features` (M, D), each fold is
-    tested by a classifier of the others, whose penalty is chosen by cross-validation over them.
+    tested by a classifier of the others, whose penalty is chosen by cross-validation over them. In
+    ties, the strongest penalty is chosen.
 
     There are `num_folds` folds, at least 3, which depend on the `seed`. They keep the `groups` (N,)
     of `train` together, by default each example on its own; these are numbers from 0, in the order
@@ -116,11 +117,11 @@ def predict_with_best_penalty(
     if validation is not None:
         assert test_features is not None
         fitted = {}
-        losses = []
+        scores = {}
         for l2 in progress_over(L2_PENALTIES, description):
             fitted[l2] = _fitted(estimator, l2, train)
-            losses.append((l2, -fitted[l2].score(*validation)))
-        best = best_penalty(losses)
+            scores[l2] = fitted[l2].score(*validation)
+        best = max(scores, key=scores.__getitem__)
         return fitted[best].predict(test_features), [best]
     features, targets = train
     groups = numpy.arange(len(targets)) if groups is None else groups
@@ -147,12 +148,12 @@ def _fitted(estimator: Estimator, l2: float, data: Data) -> Estimator:
 
 def _best_over_folds(estimator: Estimator, data: Data, folds: Array) -> float:
     """Return the penalty with the best mean score over the folds (N,) of N examples."""
-    losses = []
+    means = {}
     for l2 in L2_PENALTIES:
         candidate = clone(estimator).set_params(l2=l2)
         scores = cross_val_score(candidate, *data, cv=PredefinedSplit(folds), error_score="raise")
-        losses.append((l2, -float(scores.mean())))
-    return best_penalty(losses)
+        means[l2] = scores.mean()
+    return max(means, key=means.__getitem__)
 
 
 def _folds(targets: Array, groups: Array, num_folds: int, seed: int) -> Array:
@@ -160,8 +161,7 @@ def _folds(targets: Array, groups: Array, num_folds: int, seed: int) -> Array:
 
     Raise `ConfigurationError` if there are too few groups, of any label, for the folds.
     """
-    are_scores = targets.dtype.kind == "f"
-    if are_scores:
+    if are_scores(targets):
         labels = numpy.zeros(len(targets), int)
         splitter = KFold(num_folds, shuffle=True, random_state=seed)
     else:
@@ -170,8 +170,9 @@ def _folds(targets: Array, groups: Array, num_folds: int, seed: int) -> Array:
     strata, counts = strata_of(groups, labels)
     smallest = counts.min()
     if smallest < num_folds:
+        subject = "there are" if are_scores(targets) else "a label has"
         raise ConfigurationError(
-            f"{'there are' if are_scores else 'a label has'} {smallest} different examples, too "
+            f"{subject} {smallest} different examples, too "
             f"few for {num_folds} folds, each of which needs one: choose fewer (--folds) or add "
             "examples"
         )

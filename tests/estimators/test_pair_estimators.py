@@ -319,13 +319,13 @@ def test_class_weights_of_labels_that_are_digits(encoder, weights):
 
 BAD_WEIGHTS = [
     ([1.0] * 35, r"expected 36 numbers as sample_weight; got \(35,\)"),
-    ([1.0] * 35 + [-1], "the one of pair 35 is -1.0"),
-    ([1.0, numpy.nan] * 18, "the one of pair 1 is nan"),
+    ([1.0] * 35 + [-1], "the weight of pair 35 is -1.0"),
+    ([1.0, numpy.nan] * 18, "the weight of pair 1 is nan"),
     ([0] * 36, "all pairs have the sample_weight 0; give some of them"),
     (["x"] * 36, "sample_weight: could not convert string to float"),
     ([1e308] * 36, "numbers from 1e-9 to 1e9"),
-    (numpy.ma.array([1.0] * 36, mask=[False] * 35 + [True]), "the one of pair 35 is nan"),
-    (numpy.ma.array([1] * 36, mask=[True] + [False] * 35), "the one of pair 0 is nan"),
+    (numpy.ma.array([1.0] * 36, mask=[False] * 35 + [True]), "the weight of pair 35 is nan"),
+    (numpy.ma.array([1] * 36, mask=[True] + [False] * 35), "the weight of pair 0 is nan"),
 ]
 
 
@@ -728,12 +728,12 @@ def test_bad_parameters_are_refused(encoder, parameters, message, kind, targets)
     [
         ("Balanced", "; got 'Balanced'"),
         (3, "; got 3"),
-        ({"same": 0}, "; the one of 'same' is 0"),
-        ({"same": "x"}, "; the one of 'same' is 'x'"),
-        ({"other": 1, "same": 1e10}, "; the one of 'same' is 10000000000.0"),
-        ({"other": numpy.inf, "same": 1}, "; the one of 'other' is inf"),
-        ({"other": numpy.nan, "same": 1}, "; the one of 'other' is nan"),
-        ({"other": None, "same": 1}, "; the one of 'other' is None"),
+        ({"same": 0}, "; the weight of 'same' is 0"),
+        ({"same": "x"}, "; the weight of 'same' is 'x'"),
+        ({"other": 1, "same": 1e10}, "; the weight of 'same' is 10000000000.0"),
+        ({"other": numpy.inf, "same": 1}, "; the weight of 'other' is inf"),
+        ({"other": numpy.nan, "same": 1}, "; the weight of 'other' is nan"),
+        ({"other": None, "same": 1}, "; the weight of 'other' is None"),
         ({b"same": 1}, ": the label of pair 0 must be a string or a number"),
         ({"same": 1, "othr": 2}, " has the label 'othr', which no pair has, and lacks .* 'other'"),
     ],
