@@ -105,5 +105,7 @@ def _certainty(duplicate: Duplicate) -> tuple[int, int, float]:
     differing = [removed - kept, kept - removed]
     num_with_content = sum(bool(words - FUNCTION_WORDS) for words in differing)
     num_differing = sum(map(len, differing))
-    rank = 2 - num_with_content if num_differing else 3
+    rank = 2 - num_with_content
+    if num_differing == 0:
+        rank = 3
     return rank, num_differing, duplicate.score

@@ -68,8 +68,10 @@ def add_distinct(index: Any, vectors: FloatArray, rows: IntArray) -> IntArray:
         new: list[int] = []
         for position, vector in enumerate(block + 0.0, start):  # turns -0.0 into 0.0
             digest = hashlib.blake2b(vector.data, digest_size=16).digest()
-            numbers[position] = known.setdefault(digest, len(known))
-            if numbers[position] == index.ntotal + len(new):
+            number = known.setdefault(digest, len(known))
+            numbers[position] = number
+            num_added = index.ntotal + len(new)
+            if number == num_added:  # the first number that the index lacks
                 new.append(position - start)
         index.add(block[new])
     return numbers

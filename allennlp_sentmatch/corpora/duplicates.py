@@ -182,7 +182,7 @@ class _NumberedTexts:
     def __init__(self, texts: Sentences, given: Optional[Sentences]) -> None:
         self.texts = texts
         self.given = Sentences() if given is None else given
-        self.across = given is not None
+        self.across = given is not None  # whether texts are compared only with the given ones
         different = dict.fromkeys([*self.given, *texts])
         self.distinct = Sentences(different)
         self.num_given = len(set(self.given))
@@ -204,10 +204,13 @@ class _NumberedTexts:
         Equal texts have the score 1.
         """
         sources = self.given if self.across else self.texts
-        first_positions = {text: i for i, text in reversed([*enumerate(sources)])}
+        first_positions: dict[str, int] = {}
+        for position, text in enumerate(sources):
+            first_positions.setdefault(text, position)
         removed = []
         for position, text in enumerate(self.texts):
             number = self._numbers[text]
+            # A text that is near no other one may still be repeated.
             reason, score = reasons.get(number, (number, 1.0))
             kept_text = self.distinct[reason]
             kept_position = first_positions.get(kept_text)

@@ -65,9 +65,9 @@ class EncodingRun:
         with naming(vectors.path):
             vectors.prepare()
         self._finished = finished_blocks(folder / DIGESTS)
-        self._read = SentencesDigest()
+        self._read_digest = SentencesDigest()
         # The blocks that are being encoded, by number; a sample of a finished block has none.
-        self._unfinished: deque[tuple[Optional[int], _Block]] = deque()
+        self._pending: deque[tuple[Optional[int], _Block]] = deque()
 
     def encode(
         self,
@@ -84,7 +84,7 @@ class EncodingRun:
         rest = islice(sentences, self._vectors.num_vectors)
         blocks = self._new_sentences(rest, before)
         for new_vectors in encoder.encode_blocks(blocks, batch_size):
-            number, block = self._unfinished.popleft()
+            number, block = self._pending.popleft()
             if number is None:
                 self._check_model(block, new_vectors)
                 continue
@@ -93,7 +93,7 @@ class EncodingRun:
             with naming(digests), open(digests, "r+b") as file:
                 write_to_disk(file, number * DIGEST_SIZE, digest)
             self._progress.update(len(block.first_rows))
-        if self._read.hexdigest() != self._vectors.sentences_digest:
+        if self._read_digest.hexdigest() != self._vectors.sentences_digest:
             raise ValueError(
                 "the sentences were changed while they were encoded; delete the folder "
                 f"{self._folder} to start again"
@@ -102,22 +102,21 @@ class EncodingRun:
             self._vectors.complete()
 
     def _new_sentences(self, sentences: Iterator[str], before: Any) -> Iterator[list[str]]:
-        """Yield the new sentences of each block that is not finished yet, and once a sample of a
-        finished block.
+        """Yield the new sentences of each unfinished block, and once a sample of a finished one.
 
-        The blocks after those of the vectors `before`, which are copied, are numbered from 0.
+        The vectors `before` are copied; the blocks after them are numbered from 0.
         """
         self._copy(before, islice(sentences, len(before)))
         for number, block_sentences in enumerate(blocks_of(sentences, self._block_size)):
             block = self._next_block(block_sentences, len(before) + number * self._block_size)
             if not self._is_finished(number, block):
-                self._unfinished.append((number, block))
+                self._pending.append((number, block))
                 yield block.new
                 continue
             self._progress.update(len(block_sentences))
             if self._checks_model and block.new:
                 self._checks_model = False  # once
-                self._unfinished.append((None, block))
+                self._pending.append((None, block))
                 yield block.new[:NUM_SAMPLES]
 
     def _copy(self, before: Any, sentences: Iterator[str]) -> None:
@@ -136,7 +135,7 @@ class EncodingRun:
 
     def _next_block(self, sentences: list[str], start: int) -> "_Block":
         """Return the block of the sentences in the rows from `start` on, and record them as met."""
-        self._read.update(sentences)
+        self._read_digest.update(sentences)
         block = _Block(start, [], [], {})
         with naming(self._folder / DATABASE):
             for row, sentence in enumerate(sentences, start):
@@ -170,7 +169,7 @@ class EncodingRun:
         """Raise a `ValueError` unless the file has the `encoded` vectors of the first new sentences
         of a block.
         """
-        rows = [*block.digests.values()][: len(encoded)]
+        rows = list(islice(block.digests.values(), len(encoded)))
         with naming(self._vectors.path):
             written = self._vectors.read(rows)
         try:

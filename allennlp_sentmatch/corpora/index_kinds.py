@@ -114,9 +114,10 @@ class IndexKind:
             raise ValueError(f"expected one of {[*KINDS]} as the kind, got {name!r}")
         self.name = name
         self.row = KINDS[name]
-        kinds = {setting: _kind_of(setting, x) for setting, x in self.row.settings.items()}
+        defaults = self.row.settings
+        kinds = {setting: _kind_of(setting, default) for setting, default in defaults.items()}
         with errors_name(name):
-            self.settings = read_settings({**self.row.settings, **(settings or {})}, kinds)
+            self.settings = read_settings({**defaults, **(settings or {})}, kinds)
 
     @property
     def refine_factor(self) -> int:
@@ -177,7 +178,7 @@ class IndexKind:
             )
         chosen = self.settings["code_size"]
         most = min(vector_size, max(USUAL_CODE_SIZE, vector_size // MAX_PART_SIZE))
-        usual = next(size for size in range(most, 0, -1) if vector_size % size == 0)
+        usual = max(size for size in range(1, most + 1) if vector_size % size == 0)
         if chosen is None and vector_size > usual * MAX_PART_SIZE:
             raise ValueError(
                 f"ivfpq cannot divide vectors of size {vector_size} into equal parts of at most "

@@ -25,7 +25,7 @@ PAIR = numpy.dtype([("text", "i8"), ("earlier", "i8"), ("cosine", "f4")])
 
 
 class NearTexts:
-    """Finds the pairs of normalized vectors (N, E) whose cosine is at least `least`.
+    """Finds the pairs of normalized vectors (N, E) whose cosine is at least `least_cosine`.
 
     Pairs of texts that exclude each other are left out.
 
@@ -37,9 +37,9 @@ class NearTexts:
     a product of short vectors (p, |r|), which excludes most pairs.
     """
 
-    def __init__(self, vectors: FloatArray, least: float, turned: TurnedTexts) -> None:
+    def __init__(self, vectors: FloatArray, least_cosine: float, turned: TurnedTexts) -> None:
         self._vectors = vectors
-        self._least = least
+        self._least_cosine = least_cosine
         self._turned = turned
         self._short = _short_vectors(vectors)
 
@@ -59,10 +59,10 @@ class NearTexts:
 
     def _near_in(self, block: IntArray, part: IntArray) -> Iterator[NearPairs]:
         """Yield the pairs of a block and a part of the pool, some at a time."""
-        rows, columns = _at_least(self._short[block], self._short[part], self._least)
+        rows, columns = _at_least(self._short[block], self._short[part], self._least_cosine)
         num_products = len(block) * len(part)
         if len(rows) * 16 > num_products:  # products of whole vectors are faster
-            rows, columns = _at_least(self._vectors[block], self._vectors[part], self._least)
+            rows, columns = _at_least(self._vectors[block], self._vectors[part], self._least_cosine)
         for start in range(0, len(rows), POOL_SIZE):
             some = slice(start, start + POOL_SIZE)
             yield self._near_among(block[rows[some]], part[columns[some]])
@@ -72,7 +72,7 @@ class NearTexts:
         each other.
         """
         near = cosines(self._vectors[texts], self._vectors[earlier])
-        chosen = numpy.flatnonzero((near >= self._least) & (earlier < texts))
+        chosen = numpy.flatnonzero((near >= self._least_cosine) & (earlier < texts))
         excluded = self._turned.exclude(texts[chosen], earlier[chosen])
         chosen = chosen[~excluded]
         return numpy.rec.fromarrays([texts[chosen], earlier[chosen], near[chosen]], PAIR)

@@ -199,7 +199,7 @@ class _NumberReader:
         """Return a part such as "1/2" with the unit that follows, as in "half a liter"."""
         if self._word() in ("a", "an") and self._word(1) in UNITS:
             self._position += 1
-        return self._with_unit(part, "")
+        return self._with_unit(part)
 
     def _is_pronoun(self) -> bool:
         """Return whether the word is the pronoun "one", as in "which one"."""
@@ -281,7 +281,7 @@ class _NumberReader:
         if number == "1":
             part = part or PART.get(following)
         if part is None:
-            return self._with_unit(number, "")
+            return self._with_unit(number)
         self._position += 1
         return self._part_with_unit(f"{number}/{part}")
 
@@ -302,7 +302,7 @@ class _NumberReader:
                 return str(cardinal.value)
             self._position += 1
 
-    def _with_unit(self, number: str, attached: str) -> str:
+    def _with_unit(self, number: str, attached: str = "") -> str:
         """Return a number with the unit that is attached to it or follows it."""
         if number.endswith("th"):
             return number

@@ -227,10 +227,11 @@ def poles_of(words: Sequence[str]) -> tuple[int, ...]:
     lower = [word.lower() for word in words]
     found: list[int] = []
     for position, word in enumerate(lower):
+        previous = lower[position - 1] if position > 0 else ""
         if word in _DATES:
             if _is_date(words, lower, position):
                 word = f"({word})"
-        elif word == "few" and lower[max(position - 1, 0)] == "a":
+        elif word == "few" and previous == "a":
             word = "several"
         elif word in _PHRASES:
             for phrase in _PHRASES[word]:

@@ -139,9 +139,7 @@ def _plain_fraction(found: "re.Match[str]") -> str:
 
 
 def _written_out(text: str) -> str:
-    """Return a text with all short forms of "not" written out, with "am" and "pm", and with
-    comparisons of one sign.
-    """
+    """Return a text with forms such as "isn't", "a.m." and "no. 5" written in one way."""
     text = text.replace("\\'", "'")
     if "$" in text:
         text = _NAMED_DOLLAR.sub(lambda found: f"{_DOLLARS[found[1]]} ", text)
@@ -151,15 +149,21 @@ def _written_out(text: str) -> str:
     if _END_OF_SHORT_NOT.search(text):
         text = _SHORT_NOT.sub(_full_negation, text)
     text = _SHORT_UNIT.sub(lambda found: f" {_UNITS_BY_CAPITALS[found[1]]}", text)
-    text = _NEGATIVE_MONEY.sub(r"\1-", _DEGREE.sub(" ", text))
+    text = _DEGREE.sub(" ", text)
+    text = _NEGATIVE_MONEY.sub(r"\1-", text)
     if "'" in text or '"' in text:
-        text = _LENGTH.sub(_length, _FEET_AND_INCHES.sub(_feet_and_inches, text))
-    text = _WITHOUT.sub("without", _NO_ONE.sub("nobody", text))
-    text = _NOT_YET.sub("not yet", _OR_NOT.sub(" ", text))
+        text = _FEET_AND_INCHES.sub(_feet_and_inches, text)
+        text = _LENGTH.sub(_length, text)
+    text = _NO_ONE.sub("nobody", text)
+    text = _WITHOUT.sub("without", text)
+    text = _OR_NOT.sub(" ", text)
+    text = _NOT_YET.sub("not yet", text)
     text = _EVERY_OTHER.sub("every second ", text)
     text = _DAY_OF_MONTH.sub(lambda found: found[1] or found[2], text)
-    text = _DECADE.sub("", _NUMBER_SIGN.sub("number ", text))
-    return _HALF_OF_DAY.sub(_half_of_day, _FULL_HOUR.sub("", text))
+    text = _NUMBER_SIGN.sub("number ", text)
+    text = _DECADE.sub("", text)
+    text = _FULL_HOUR.sub("", text)
+    return _HALF_OF_DAY.sub(_half_of_day, text)
 
 
 def _full_negation(found: "re.Match[str]") -> str:

@@ -113,10 +113,11 @@ class RayEncoder:
             if len(pending) == WAITING_BLOCKS * self._num_workers:
                 yield self._vectors(pending.popleft())
             # At most `num_workers` blocks are encoded at a time.
-            if (num_done := len(pending) - self._num_workers + 1) > 0:
+            num_done = len(pending) - self._num_workers + 1
+            if num_done > 0:
                 self._ray.wait(list(pending), num_returns=num_done)
-            arguments = (sentences, batch_size, self._source, self._num_threads)
-            pending.append(self._encode.remote(*arguments))
+            task = self._encode.remote(sentences, batch_size, self._source, self._num_threads)
+            pending.append(task)
         while pending:
             yield self._vectors(pending.popleft())
 

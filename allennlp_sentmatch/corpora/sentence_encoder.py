@@ -100,7 +100,7 @@ class SentenceEncoder:
             self._keep(dimensions)
 
     def _keep(self, dimensions: int) -> None:
-        """Keep the first dimensions only."""
+        """Keep only the first dimensions; raise `ValueError` if there are fewer."""
         check_positive(dimensions=dimensions)
         if self.vector_size < dimensions:
             raise ValueError(
@@ -249,8 +249,9 @@ class SentenceEncoder:
         first: Union[str, Iterable[str]],
         second: Union[str, Iterable[str]],
     ) -> Union[float, FloatArray]:
-        """Return the cosine of two texts, or of each pair of two lists. In sentence-transformers,
-        `similarity` takes vectors and compares each with each.
+        """Return the cosine of two texts, or of each pair of two lists.
+
+        In sentence-transformers, `similarity` takes vectors and compares each with each.
 
         # Parameters
 
@@ -268,7 +269,8 @@ class SentenceEncoder:
         """
         if isinstance(first, str) and isinstance(second, str):
             return float(self.similarity([first], [second])[0])
-        a, b = (checked_sentences(side) for side in (first, second))
+        a = checked_sentences(first)
+        b = checked_sentences(second)
         if len(a) != len(b):
             raise ValueError(
                 f"expected as many second sentences as first ones; there are {len(a)} first and "

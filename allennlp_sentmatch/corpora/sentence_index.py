@@ -219,7 +219,8 @@ class SentenceIndex:
     def _nearest_distinct(self, queries: FloatArray, k: int) -> list[list[_Distinct]]:
         """Return the nearest distinct vectors of each query, at least `k` if there are so many.
 
-        Results do not change if more are requested: they must not depend on the number.
+        The first results are the same for any `k`: if FAISS's first neighbors depend on how many it
+        is asked for, these numbers do not depend on `k`.
         """
         wanted = min(k, self._index.ntotal)
         found: list[list[_Distinct]] = [[] for _ in queries]
@@ -248,7 +249,7 @@ class SentenceIndex:
         cosines_found = numpy.full(shape, -numpy.inf, numpy.float32)
         positions_found = numpy.full(shape, -1, numpy.int64)
         for query, nearest in enumerate(found):
-            # Each vector has one position, so that k vectors are enough.
+            # Each vector has at least one position, so that k vectors are enough.
             ranked = sorted(
                 (distance, position)
                 for distance, number in nearest[:k]
@@ -266,7 +267,8 @@ class SentenceIndex:
         """
         count = min(count * self._kind.refine_factor, self._index.ntotal)
         num_parts = len(queries) * count * self.vector_size // MAX_NUMBERS + 1
-        parts = []
+        all_near = []
+        all_numbers = []
         for part in numpy.array_split(queries, num_parts):
             _, numbers, vectors = self._index.search_and_reconstruct(part, count)
             if self._kind.row.compressed and self._vectors is not None:
@@ -274,9 +276,9 @@ class SentenceIndex:
             near = cosines(vectors, part[:, None])
             near = numpy.where(numbers < 0, -numpy.inf, near)
             order = numpy.lexsort((numbers, -near))
-            parts.append([numpy.take_along_axis(x, order, axis=1) for x in (near, numbers)])
-        near, numbers = (numpy.concatenate(part) for part in zip(*parts))
-        return near, numbers
+            all_near.append(numpy.take_along_axis(near, order, axis=1))
+            all_numbers.append(numpy.take_along_axis(numbers, order, axis=1))
+        return numpy.concatenate(all_near), numpy.concatenate(all_numbers)
 
     def _whole_vectors(self, vectors: FloatArray, numbers: IntArray) -> FloatArray:
         """Return the vectors (Q, M, E) with some numbers (Q, M), and any vector for the number -1.
@@ -394,7 +396,8 @@ def _extend(found: list[_Distinct], near: FloatArray, numbers: IntArray, least: 
 
     Ties with the last vector wait: the index may have missed one of them.
     """
-    last = found[-1:]
+    last = found[-1] if found else (-numpy.inf, -1)
     for cosine, number in zip(near.tolist(), numbers.tolist()):
-        if number >= 0 and cosine > least and [(-cosine, number)] > last:
-            found.append((-cosine, number))
+        new = (-cosine, number)
+        if number >= 0 and cosine > least and new > last:
+            found.append(new)

@@ -103,8 +103,9 @@ class SentenceSearch:
         self._sentences = list(first_rows)
         self._rows = list(first_rows.values())
         self._deleted = frozenset(deleted)
-        for sentence in self._deleted.difference(first_rows):
-            raise ValueError(f"the deleted sentence {sentence!r} is not in the corpus")
+        missing = self._deleted.difference(first_rows)
+        if missing:
+            raise ValueError(f"the deleted sentence {min(missing)!r} is not in the corpus")
         positions = evenly(len(self._rows), NUM_SAMPLES)
         sample = [self._sentences[position] for position in positions]
         sample_rows = numpy.array(self._rows, int)[positions]
@@ -233,8 +234,9 @@ class SentenceSearch:
         while True:
             cosines, positions = self._index.search(query_vectors, asked)
             found = [self._neighbors(*nearest)[:count] for nearest in zip(positions, cosines)]
-            is_all = not self._deleted or asked >= len(self._index)
-            if is_all or min(map(len, found), default=count) == count:
+            may_find_more = self._deleted and asked < len(self._index)
+            fewest = min(map(len, found), default=count)
+            if fewest == count or not may_find_more:
                 return found
             asked *= 4
 
@@ -256,7 +258,9 @@ class SentenceSearch:
         if number > len(self._rows):
             return False
         begin = self._rows[number - 1] + 1 if number else 0
-        end = [*self._rows, len(sentences)][number]  # repeated sentences may follow
+        end = len(sentences)
+        if number < len(self._rows):  # repeated sentences may precede the next distinct one
+            end = self._rows[number]
         first = sentences_digest(sentences[:begin])
         for row in range(begin, end):
             if first.hexdigest() == digest:
@@ -313,7 +317,6 @@ def _predictions(
     hypotheses: Sequence[str],
 ) -> list[dict[str, Any]]:
     """Return a predictor's answers for pairs of texts."""
-    first, second = predictor.input_keys[0]
-    return predictor.predict_batch_json(
-        [{first: premise, second: hypothesis} for premise, hypothesis in zip(premises, hypotheses)]
-    )
+    keys = predictor.input_keys[0]
+    inputs = [dict(zip(keys, pair)) for pair in zip(premises, hypotheses)]
+    return predictor.predict_batch_json(inputs)

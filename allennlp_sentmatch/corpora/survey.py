@@ -1,7 +1,7 @@
 """Facts about a corpus that tell whether vectors are the vectors of its sentences."""
 
 from collections.abc import Iterable, Sequence
-from itertools import compress, islice
+from itertools import islice
 from typing import NamedTuple, Union
 
 import numpy
@@ -79,11 +79,12 @@ def check_same(
     See `alike`. The message has the first such row and its sentence.
     """
     same = alike(vectors, encoded)
-    for row, sentence in zip(numpy.array(rows)[~same], compress(sentences, ~same)):
+    if not same.all():
+        first = int(same.argmin())
         raise ValueError(
-            f"the vector in row {row} (counted from 0; the sentence {sentence!r}) is not the "
-            "model's for this sentence; was it encoded with another model or dtype, or changed "
-            "since?"
+            f"the vector in row {rows[first]} (counted from 0; the sentence {sentences[first]!r}) "
+            "is not the model's for this sentence; was it encoded with another model or dtype, or "
+            "changed since?"
         )
 
 

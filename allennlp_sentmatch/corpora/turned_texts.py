@@ -108,7 +108,8 @@ def _are_exchanged(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
     if not _SYMMETRIC.isdisjoint(words):
         return False
     start = _num_equal(words, others)
-    end = len(words) - _num_equal(words[:start:-1], others[:start:-1])
+    num_equal_at_end = _num_equal(words[:start:-1], others[:start:-1])
+    end = len(words) - num_equal_at_end
     words = words[start:end]
     others = others[start:end]
     for num_first, num_last in product(_PHRASE_LENGTHS, repeat=2):
@@ -116,20 +117,23 @@ def _are_exchanged(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
         first = words[:num_first]
         between = words[num_first:end]
         last = words[end:]
-        if last + between + first == others and _orders(between):
+        if last + between + first == others and _gives_order(between):
             return not any(map(_is_only_function_word, first + last))
     return False
 
 
 def _num_equal(words: Sequence[str], others: Sequence[str]) -> int:
     """Return how many words at the beginning of two texts are equal."""
-    differ = (position for position, pair in enumerate(zip(words, others)) if pair[0] != pair[1])
-    return next(differ, min(len(words), len(others)))
+    for position, (word, other) in enumerate(zip(words, others)):
+        if word != other:
+            return position
+    return min(len(words), len(others))
 
 
-def _orders(between: Sequence[str]) -> bool:
-    """Return whether two phrases with these words between them have an order, unlike "tea or
-    coffee".
+def _gives_order(between: Sequence[str]) -> bool:
+    """Return whether the order of phrases with these words between them matters.
+
+    It does not in "tea or coffee".
     """
     return _JOINING.isdisjoint(between) and not _LINKS.issuperset(between)
 

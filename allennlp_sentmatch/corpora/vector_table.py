@@ -38,7 +38,7 @@ class VectorTable:
             squares[start : start + len(block)] = _squares(block)
         least, most = SAFE_SQUARES
         is_safe = (squares >= least) & (squares <= most)
-        self._extreme = numpy.flatnonzero(~is_safe)  # also if it is a zero vector
+        self._extreme = numpy.flatnonzero(~is_safe)  # these include zero vectors
         for start in range(0, len(self._extreme), ROWS_TOGETHER):
             rows = self._extreme[start : start + ROWS_TOGETHER]
             check_finite(vectors[rows], "in row {}", rows)

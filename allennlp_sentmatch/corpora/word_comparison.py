@@ -168,7 +168,7 @@ def word_features(
     compare = _coverage(encoder)
     if compare is None:
         return features
-    covered = compare(first, second).numpy()  # (N, 4): twice both sentences
+    covered = compare(first, second).numpy()  # (N, 4): two figures, each for both sentences
     if not ordered:
         by_side = covered.reshape(-1, 2, 2)
         covered = numpy.sort(by_side, axis=2).reshape(-1, 4)

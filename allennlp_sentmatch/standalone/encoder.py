@@ -136,7 +136,9 @@ class StandaloneEncoder(nn.Module):
                 vectors=vectors,
             ).float()
             if settings["vector_size"] != encoder.vector_size:
-                raise ValueError(f"the encoder's vector_size is {encoder.vector_size}")
+                raise ValueError(
+                    f"vector_size must be {encoder.vector_size}, the size of the encoder's vectors"
+                )
         with errors_name(path / TENSORS):
             load_state(encoder, files.state)
         return encoder.eval()
@@ -365,19 +367,21 @@ class StandaloneEncoder(nn.Module):
             raise ValueError(
                 f"expected as many second texts as first ones; got {len(first)} and {len(second)}"
             )
-        weight = self.embedding.weight
         compared = [torch.empty(0, 4, device="cpu")]
         for start in range(0, len(first), batch_size):
             block = slice(start, start + batch_size)
-            words = []
-            masks = []
-            for texts in (first, second):
-                rows = [self.indexer.indices(text) for text in texts[block]]
-                indices = padded(rows).to(weight.device)  # (B, T)
-                words.append(weight[indices])
-                masks.append(indices != PADDING)
-            compared.append(word_coverage(*words, *masks).float().cpu())
+            words, mask = self._embedded(first[block])
+            others, other_mask = self._embedded(second[block])
+            covered = word_coverage(words, others, mask, other_mask)
+            compared.append(covered.float().cpu())
         return torch.cat(compared)
+
+    def _embedded(self, texts: Sequence[str]) -> tuple[Tensor, Tensor]:
+        """Return the vectors (B, T, D) of the words of B texts, and their mask (B, T)."""
+        weight = self.embedding.weight
+        rows = [self.indexer.indices(text) for text in texts]
+        indices = padded(rows).to(weight.device)  # (B, T)
+        return weight[indices], indices != PADDING
 
 
 def _groups(
@@ -387,9 +391,7 @@ def _groups(
     group: list[list[int]] = []
     words: dict[int, None] = {}
     for batch in batches:
-        of_batch: dict[int, None] = {}
-        for position in batch:
-            of_batch.update(dict.fromkeys(rows[position]))
+        of_batch = dict.fromkeys(word for position in batch for word in rows[position])
         if group and len(words | of_batch) > MOST_WORDS:
             yield group, list(words)
             group = []

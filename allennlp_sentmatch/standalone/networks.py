@@ -243,7 +243,8 @@ def _made(kind: Callable[..., nn.Module], settings: JsonObject, limit: int) -> n
 
 def _arguments_of(kind: Callable[..., nn.Module]) -> dict[str, Kind]:
     """Return the arguments of a module in an exported encoder."""
-    left_out = (*_OF_TRAINING, *getattr(kind, "keywords", ()))  # the type names the cell
+    given_by_type = getattr(kind, "keywords", ())  # such as the cell
+    left_out = (*_OF_TRAINING, *given_by_type)
     kinds = {
         name: _BY_ANNOTATION.get(parameter.annotation, _SCALAR)
         for name, parameter in inspect.signature(kind).parameters.items()

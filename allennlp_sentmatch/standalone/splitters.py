@@ -177,7 +177,8 @@ class RuleSplitter(Splitter):
         not joined, and neither is any case that overlaps it.
         """
         words = self.split_affixes(chunk)
-        return None if next(self._apart(words), None) else tuple(words)
+        is_joined = next(self._case_runs(words), None) is not None
+        return None if is_joined else tuple(words)
 
     def words_in_context(self, piece: str) -> list[str]:
         """Return the words of a piece, with special cases joined again."""
@@ -205,7 +206,7 @@ class RuleSplitter(Splitter):
             start = end
         return [word for word in result if not word.isspace()]
 
-    def _apart(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
+    def _case_runs(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
         """Yield the start and end of each run of words that make up a special case.
 
         Runs may overlap. They are in the order of their starts.
@@ -217,9 +218,9 @@ class RuleSplitter(Splitter):
                     yield start, end
 
     def _without_overlap(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
-        """Return the longest of overlapping runs; in ties, the first one."""
+        """Yield the longest of overlapping runs; in ties, the first one."""
         taken: set[int] = set()
-        longest_first = sorted(self._apart(words), key=lambda run: (run[0] - run[1], run[0]))
+        longest_first = sorted(self._case_runs(words), key=lambda run: (run[0] - run[1], run[0]))
         for start, end in longest_first:
             if start not in taken and end - 1 not in taken:
                 yield start, end
@@ -268,7 +269,8 @@ class RuleSplitter(Splitter):
             yield text
         else:
             start = 0
-            for match in self._infix.finditer(text) if self._infix else ():
+            infixes = self._infix.finditer(text) if self._infix else ()
+            for match in infixes:
                 if match.start() == 0:
                     continue
                 # An empty infix separates two words.

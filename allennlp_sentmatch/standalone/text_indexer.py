@@ -62,7 +62,7 @@ class TextIndexer:
         self.max_length = max_length
         # `None` for a chunk that depends on its neighbors.
         self._chunks: dict[str, Optional[Indices]] = {}
-        self._size = len(vocabulary)
+        self._vocabulary_size = len(vocabulary)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the remembered chunks: digests of a pickle do not change."""
@@ -105,8 +105,9 @@ class TextIndexer:
     def rows(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the indices of the words of texts; texts that are cut, or unknown, are noted."""
         rows: list[list[int]] = []
-        if self._size != len(self.vocabulary):  # the vocabulary of a model may have been extended
-            self._size = len(self.vocabulary)
+        # The vocabulary of a model may have been extended.
+        if self._vocabulary_size != len(self.vocabulary):
+            self._vocabulary_size = len(self.vocabulary)
             self._chunks.clear()
             self.__dict__.pop("_wordless", None)
         for text in texts:

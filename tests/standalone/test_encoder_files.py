@@ -38,7 +38,7 @@ def folder(tmp_path):
             {"max_length": 0},
             "max_length must be an integer of at least 1, or null; got 0",
         ),
-        ("sentence_encoder", {"vector_size": 6}, "the encoder's vector_size is 5"),
+        ("sentence_encoder", {"vector_size": 6}, "vector_size must be 5"),
         ("sentence_encoder", {"pooling": "max"}, "there is a superfluous setting 'pooling'"),
         (
             "sentence_encoder",
