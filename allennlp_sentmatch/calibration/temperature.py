@@ -104,11 +104,11 @@ def fit_temperature(logits: DoubleArray, labels: IntArray) -> float:
     if derivative(0.0) >= -TOLERANCE:
         accuracy = (logits.argmax(-1) == labels).mean()
         raise ConfigurationError(
-            "the model's probabilities of the right labels are no larger than those of the wrong "
-            f"ones: on these {len(labels)} examples it is no better than chance (accuracy "
+            "the model gives the right labels no larger probabilities than the wrong ones: on "
+            f"these {len(labels)} examples it is no better than chance (accuracy "
             f"{accuracy:.2f}; the most frequent label has {numpy.bincount(labels).max()} of them), "
             "and no temperature helps; train it for longer or, if it is accurate on other data, "
-            "check that the labels are those that it was trained with"
+            "check that it was trained with the same labels"
         )
     if not label_logits.any():
         raise ConfigurationError(

@@ -40,7 +40,8 @@ class Compare(Command):
         parser.add_argument("--output-file", help="a new file for the report, as JSON")
 
     def run(self, args: argparse.Namespace) -> None:
-        *others, (*last, data_text) = args.others
+        *others, last_and_data = args.others
+        *last, data_text = last_and_data
         if not last:
             raise ValueError(
                 "the last --with needs archives, and after them the labeled data, "

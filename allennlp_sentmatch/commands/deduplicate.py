@@ -48,22 +48,26 @@ class Deduplicate(Command):
             "- is the standard output",
         )
         add_table_options(parser)
-        for name, text in (
-            (
-                "--encoder",
-                "an exported folder, a folder of sentence-transformers or an archive (default: the "
-                "encoder in this package)",
-            ),
-            ("--classifier", "the folder of a PairClassifier, whose probabilities decide"),
-            ("--label", "the classifier's label for duplicates (default: 1 or True)"),
-            ("--against", "compare only with the sentences of this file, such as training data"),
-            (
-                "--report",
-                "write the reason for each removal to this file, as JSON lines, the most doubtful "
-                "ones first",
-            ),
-        ):
-            parser.add_argument(name, help=text)
+        parser.add_argument(
+            "--encoder",
+            help="an exported folder, a folder of sentence-transformers or an archive (default: "
+            "the encoder in this package)",
+        )
+        parser.add_argument(
+            "--classifier", help="the folder of a PairClassifier, whose probabilities decide"
+        )
+        parser.add_argument(
+            "--label", help="the classifier's label for duplicates (default: 1 or True)"
+        )
+        parser.add_argument(
+            "--against",
+            help="compare only with the sentences of this file, such as training data",
+        )
+        parser.add_argument(
+            "--report",
+            help="write the reason for each removal to this file, as JSON lines, the most doubtful "
+            "ones first",
+        )
         parser.add_argument(
             "--threshold",
             type=float,
@@ -204,7 +208,8 @@ def _reason(duplicate: "Duplicate") -> str:
 def _write(outputs: Sequence[tuple[str, Iterable[str]]]) -> None:
     """Write all outputs, or none of them after an error; the last one appears last."""
     with ExitStack() as stack:
-        files = [stack.enter_context(written(path)) for path, _ in reversed(outputs)]
-        for file, (_, lines) in zip(reversed(files), outputs):
-            file.writelines(lines)
-            file.flush()  # a full disk is noticed before the first file is moved to its place
+        # The file that is opened first is moved to its place last.
+        files = {path: stack.enter_context(written(path)) for path, _ in reversed(outputs)}
+        for path, lines in outputs:
+            files[path].writelines(lines)
+            files[path].flush()  # a full disk is noticed before any file is moved to its place

@@ -1,8 +1,9 @@
-"""The `inspect` subcommand draws the internals of a model for its predictions. Depending on the
-model, it writes to a new folder the trees, the attention and the words' saliency of each input, and
-the histograms of a CAS-LSTM's vertical forget gates over all inputs. Trees are also printed, as
-nested parentheses. With --trees, it measures the trees against parses instead. For example:
-`allennlp inspect model.tar.gz pairs.jsonl pictures`.
+"""The `inspect` subcommand draws the internals of a model for its predictions.
+
+Depending on the model, it writes to a new folder the trees, the attention and the words' saliency
+of each input, and the histograms of a CAS-LSTM's vertical forget gates over all inputs. Trees are
+also printed, as nested parentheses. With --trees, it measures the trees against parses instead. For
+example: `allennlp inspect model.tar.gz pairs.jsonl pictures`.
 """
 
 import argparse
@@ -109,7 +110,8 @@ def _sampled(inputs: list[Any], args: argparse.Namespace) -> list[Any]:
 def _lines_of(report: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of a table of F1 in percent and depth, and the F1 between models."""
     first, *_ = report["f1"].values()
-    yield "\t".join(["trees", *(f"F1 with {name}, %" for name in first), "depth"])
+    columns = [f"F1 with {name}, %" for name in first]
+    yield "\t".join(["trees", *columns, "depth"])
     for name, figures in report["f1"].items():
         cells = [f"{100 * figure:.1f}" for figure in figures.values()]
         yield "\t".join([name, *cells, f"{report['depth'][name]:.1f}"])

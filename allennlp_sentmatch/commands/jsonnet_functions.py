@@ -15,17 +15,19 @@ _QUOTES = "'\""
 
 
 def unknown_parameter(message: str, sources: list[tuple[str, Path]]) -> str:
-    """Return Jsonnet's message about a parameter that a function does not have, with the parameters
-    that it has, or an empty string for another message.
+    """Return a sentence for Jsonnet's message about a parameter that a function does not have.
 
-    The `sources` are pieces of Jsonnet, each with the folder that its imports are relative to.
+    It lists the function's parameters. For another message, the result is an empty string. The
+    `sources` are pieces of Jsonnet, each with the folder that its imports are relative to.
     """
     unknown = _NO_PARAMETER.fullmatch(message)
-    for text, folder in sources if unknown else []:
+    if unknown is None:
+        return ""
+    for text, folder in sources:
         for _, name in _IMPORT.findall(text):
             file = folder / name
             known = parameters(file.read_text("utf-8")) if file.is_file() else []
-            if known and unknown and unknown[1] not in known:
+            if known and unknown[1] not in known:
                 return (
                     f"{name} has no parameter {unknown[1]!r}{did_you_mean(unknown[1], known)}; its "
                     f"parameters are {', '.join(known)}"

@@ -73,8 +73,8 @@ class Search(Command):
         else:
             queries = _prompt()
             batch_size = 1
-        output = args.output_file
-        with written_text(output) if output else nullcontext() as file:
+        output: Any = written_text(args.output_file) if args.output_file else nullcontext()
+        with output as file:
             for batch in blocks_of(queries, batch_size):
                 found = search.search(batch, args.k, args.rescore is not None, args.candidates)
                 for query, neighbors in zip(batch, found):

@@ -91,17 +91,23 @@ def _register_among_others(
     """
 
     def add(command: type[Subcommand]) -> type[Subcommand]:
-        taken = [Subcommand.by_name(name)] if name in Subcommand.list_available() else []
-        others = [x for x in (*taken, command) if not x.__module__.startswith(_OWN)]
-        if not taken or len(others) != 1:
+        is_taken = name in Subcommand.list_available()
+        if not is_taken or _is_own(Subcommand.by_name(name)) == _is_own(command):
             return _register(name, constructor, exist_ok)(command)  # type: ignore[no-any-return]
-        message = (
-            "`allennlp %s` is the command of allennlp_sentmatch; the command of %s is left out"
+        taken = Subcommand.by_name(name)
+        other = command if _is_own(taken) else taken
+        logger.warning(
+            "`allennlp %s` is the command of allennlp_sentmatch; the command of %s is left out",
+            name,
+            other.__module__,
         )
-        logger.warning(message, name, others[0].__module__)
-        return command if others == [command] else _register(name, constructor, True)(command)
+        return command if other is command else _register(name, constructor, True)(command)
 
     return add
+
+
+def _is_own(command: type[Subcommand]) -> bool:
+    return command.__module__.startswith(_OWN)
 
 
 Subcommand.register = classmethod(_register_among_others)  # type: ignore[assignment]

@@ -147,16 +147,16 @@ def power(
     """Return `smallest` and `seeds_to_decide` of the `Comparison` with this difference."""
     higher_figures, lower_figures = over_items
     differences = higher_figures.mean(axis=0) - lower_figures.mean(axis=0)
-    of_items = float(differences.var())
-    of_higher = variance_of(higher)
-    of_lower = variance_of(lower)
-    of_seeds = of_higher / len(higher) + of_lower / len(lower)
-    smallest = FINDS * math.sqrt(of_items + of_seeds)
+    item_variance = float(differences.var())
+    higher_variance = variance_of(higher)
+    lower_variance = variance_of(lower)
+    seed_variance = higher_variance / len(higher) + lower_variance / len(lower)
+    smallest = FINDS * math.sqrt(item_variance + seed_variance)
     if len(higher) == 1 or len(lower) == 1:
         return smallest, None
-    constant, of_answers = parted(over_items, of_items)
-    of_runs = of_higher + of_lower + of_answers
-    return smallest, needed_seeds(difference, constant, of_runs)
+    constant_variance, answer_variance = parted(over_items, item_variance)
+    run_variance = higher_variance + lower_variance + answer_variance
+    return smallest, needed_seeds(difference, constant_variance, run_variance)
 
 
 def variance_of(runs: ndarray) -> float:
@@ -166,20 +166,21 @@ def variance_of(runs: ndarray) -> float:
     return float(figure_of(runs).var(ddof=1))
 
 
-def parted(over_items: Sequence[ndarray], of_items: float) -> tuple[float, float]:
-    """Return the part of `of_items` that more seeds leave, and the part that they divide.
+def parted(over_items: Sequence[ndarray], item_variance: float) -> tuple[float, float]:
+    """Return the part of `item_variance` that more seeds leave, and the part that they divide.
 
-    `of_items` is the variance over the items of the difference of means over n seeds. A difference
-    of single runs has more of it, as each run answers some items by chance: the second part is n
-    times as large.
+    `item_variance` is the variance over the items of the difference of means over n seeds. A
+    difference of single runs has more of it, as each run answers some items by chance: the second
+    part is n times as large.
     """
     higher, lower = over_items
     single_runs = higher[:, None] - lower  # (seeds, seeds, resamples)
-    single = float(single_runs.var(axis=-1).mean())
+    single_variance = float(single_runs.var(axis=-1).mean())
     number = 2 / (1 / len(higher) + 1 / len(lower))
-    of_answers = (single - of_items) * number / (number - 1)
-    of_answers = max(0.0, of_answers)
-    return max(0.0, of_items - of_answers / number), of_answers
+    answer_variance = (single_variance - item_variance) * number / (number - 1)
+    answer_variance = max(0.0, answer_variance)
+    constant_variance = max(0.0, item_variance - answer_variance / number)
+    return constant_variance, answer_variance
 
 
 def p_value(higher: ndarray, lower: ndarray, differences: ndarray) -> tuple[float, str]:
@@ -206,16 +207,17 @@ def mcnemar(higher: ndarray, lower: ndarray) -> float:
     return float(binomtest(only_higher, different).pvalue) if different else 1.0
 
 
-def needed_seeds(difference: float, of_items: float, of_runs: float) -> Optional[int]:
+def needed_seeds(difference: float, constant_variance: float, run_variance: float) -> Optional[int]:
     """Return the seeds of each set with which a difference is found in 80 % of cases.
 
-    `of_items` is the variance of the difference that seeds do not change, and `of_runs` the
-    variance of a difference of two single runs, which n seeds divide by n.
+    `constant_variance` is the variance of the difference that seeds do not change, and
+    `run_variance` the variance of a difference of two single runs, which n seeds divide by n. The
+    result is `None` if no number of seeds suffices.
     """
-    left = (difference / FINDS) ** 2 - of_items
+    left = (difference / FINDS) ** 2 - constant_variance
     if left <= 0:
         return None
-    return max(1, math.ceil(of_runs / left))
+    return max(1, math.ceil(run_variance / left))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

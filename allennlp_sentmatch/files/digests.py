@@ -86,9 +86,7 @@ def content_digest(file: BinaryIO, without: int = 0) -> str:
 
 
 def ending(digest: str) -> bytes:
-    """Return the end of a file with a digest, which readers of NumPy's and FAISS's formats
-    ignore.
-    """
+    """Return the end of a file with a digest, which readers of `.npy` files and FAISS ignore."""
     return MARK + digest.encode("ascii")
 
 
@@ -115,14 +113,13 @@ def is_damaged(path: AnyPath) -> bool:
 def _two_endings(path: AnyPath) -> bytes:
     """Return the last bytes of a file, as many as two digests with their marks have."""
     with open(local_path(path), "rb") as file:
-        file.seek(max(0, file.seek(0, os.SEEK_END) - 2 * ENDING_LENGTH))
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 2 * ENDING_LENGTH))
         return file.read()
 
 
 def is_whole(path: Path) -> bool:
-    """Return whether a file exists and ends with the digest of its content, as `save_array` writes
-    it.
-    """
+    """Return whether a file exists and ends with the digest of its content; see `save_array`."""
     if not path.exists():
         return False
     with open(path, "rb") as file:

@@ -17,8 +17,9 @@ AnyPath = Union[str, os.PathLike[str]]
 
 
 def read_file(path: AnyPath) -> bytes:
-    """Read a file; raise `ValueError` for devices and pipes, which may have no end, and for
-    folders.
+    """Read a file.
+
+    Raise `ValueError` for a folder, and for a device or a pipe, which may have no end.
     """
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise ValueError(f"{path} is not a regular file")
@@ -191,8 +192,8 @@ def written_folder(folder: AnyPath) -> Iterator[Path]:
             raise
         # An error in the middle of a file does not name it: take the newest file.
         files = sorted(temporary.rglob("*"), key=lambda file: file.lstat().st_mtime_ns)
-        name = str(error.filename or [temporary, *files][-1])
-        name = name.replace(str(temporary), str(folder))
+        newest = files[-1] if files else temporary
+        name = str(error.filename or newest).replace(str(temporary), str(folder))
         raise OSError(error.errno, error.strerror or str(error), name) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

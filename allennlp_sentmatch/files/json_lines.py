@@ -48,7 +48,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the dictionary of some pairs; raise `ValueError` for a key that occurs twice."""
     values = dict(pairs)
     if len(values) < len(pairs):
-        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
         raise ValueError(f"the key {shorten(key)} occurs twice in an object")
     return values
 

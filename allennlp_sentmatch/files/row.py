@@ -104,16 +104,17 @@ class Row:
         return self._checked(value.strip(), columns)
 
     def texts(self, columns: Sequence[Column]) -> Optional[list[str]]:
-        """Return the strings in all of the `columns` that the row has; a column holds one or, in
-        JSON, a list of them. `None` also if all are nulls.
+        """Return the strings in all of the `columns` that the row has; `None` also for JSON nulls.
 
-        Raise `ValueError` for an empty list, a blank string, or anything else.
+        A column holds a string or, in JSON, a list of strings. Raise `ValueError` for an empty
+        list, a blank string, or anything else.
         """
         present = [column for column in columns if self.values.get(column) is not None]
         texts = []
         for column in present:
             value = self.values[column]
-            for text in value if isinstance(value, list) else [value]:
+            held = value if isinstance(value, list) else [value]
+            for text in held:
                 if not isinstance(text, str):
                     raise self.error(f"{_named([column])} must hold strings, not {shorten(text)}")
                 if not text.strip():
@@ -183,7 +184,8 @@ class AllOrNone:
 
     def check(self, row: Row, value: Optional[Any]) -> None:
         """Raise `ValueError` if only one of `row` and the first row has a value."""
-        self._first = self._first or (row.source, value is None)
+        if self._first is None:
+            self._first = (row.source, value is None)
         place, is_missing = self._first
         if (value is None) != is_missing:
             has, first_has = ("no", "one") if value is None else ("a", "none")

@@ -23,9 +23,7 @@ def rows_as_written(file_path: AnyPath, first_lines: Sequence[int]) -> tuple[str
     starts = [first - 1 for first in first_lines]
     ends = [*starts[1:], len(lines)]
     header = _text(lines[: starts[0]], line_end)
-    rows = []
-    for start, end in zip(starts, ends):
-        rows.append(_text(lines[start:end], line_end))
+    rows = [_text(lines[start:end], line_end) for start, end in zip(starts, ends)]
     return header, rows
 
 

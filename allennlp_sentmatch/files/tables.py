@@ -61,8 +61,9 @@ def delimited_rows(
 def _plain_cells(file_path: AnyPath, delimiter: str, encoding: str) -> Cells:
     """Yield the place and the cells of each line, in which double quotes are text."""
     for number, line in read_lines(file_path, encoding):
-        blank = not line.strip() and delimiter not in line
-        yield Source(file_path, number), [] if blank else line.rstrip("\r\n").split(delimiter)
+        is_blank = not line.strip() and delimiter not in line
+        cells = [] if is_blank else line.rstrip("\r\n").split(delimiter)
+        yield Source(file_path, number), cells
 
 
 def _quoted_cells(file_path: AnyPath, delimiter: str, encoding: str) -> Cells:
@@ -135,15 +136,15 @@ def _header(rows: Cells) -> Sequence[str]:
 
     Raise `ValueError` if two columns have the same name.
     """
-    for source, names in rows:
-        # Spreadsheets write several columns without a name where cells were once filled.
-        repeated = [name for name, number in Counter(names).items() if name and number > 1]
-        if repeated:
-            raise ValueError(
-                f"{source}: two columns have the name {shorten(repeated[0])}; rename one"
-            )
-        return names
-    return []
+    first = next(rows, None)
+    if first is None:
+        return []
+    source, names = first
+    # Spreadsheets write several columns without a name where cells were once filled.
+    repeated = [name for name, number in Counter(names).items() if name and number > 1]
+    if repeated:
+        raise ValueError(f"{source}: two columns have the name {shorten(repeated[0])}; rename one")
+    return names
 
 
 class Table:
@@ -241,7 +242,7 @@ class Table:
 def _is_numbering(cells: Iterable[str]) -> bool:
     """Return whether cells are "0", "1", ..., possibly after an empty one above pandas' index."""
     numbers = [cell for cell in cells if cell]
-    return numbers == [*map(str, range(len(numbers) or 1))]
+    return len(numbers) > 0 and numbers == list(map(str, range(len(numbers))))
 
 
 def read_sentences(

@@ -90,7 +90,7 @@ def checked_text(text: Any, name: str, of_any_length: bool = False) -> str:
 
 
 def _not_a_string(value: Any, name: str) -> TypeError:
-    """Return the error for a value in the place of a text."""
+    """Return the error for a value that should be a text."""
     is_nan = isinstance(value, float) and value != value
     shown = "NaN, a missing value" if is_nan else type(value).__name__
     remedy = "; take one column" if hasattr(value, "keys") else ""
@@ -107,7 +107,10 @@ def checked_sentences(sentences: Any, of_any_length: bool = False) -> Sentences:
     if isinstance(sentences, Sentences):
         return sentences
     texts = listed(sentences, "sentences must be a list or another iterable of strings")
-    return Sentences(checked_text(x, f"sentence {i}", of_any_length) for i, x in enumerate(texts))
+    return Sentences(
+        checked_text(text, f"sentence {position}", of_any_length)
+        for position, text in enumerate(texts)
+    )
 
 
 def listed(values: Any, expected: str, columns: str = "take one column") -> list[Any]:
@@ -124,8 +127,10 @@ def listed(values: Any, expected: str, columns: str = "take one column") -> list
     elif isinstance(values, (set, frozenset)):
         remedy = ", which has no order"
     else:
-        try:  # Arrow has its own types of elements
-            return list(iter(values.to_pylist() if hasattr(values, "to_pylist") else values))
+        try:
+            if hasattr(values, "to_pylist"):  # Arrow has its own types of elements
+                values = values.to_pylist()
+            return list(iter(values))
         except TypeError:  # such as an array without dimensions
             pass
     raise TypeError(f"{expected}, not {type(values).__name__}{remedy}")
@@ -200,12 +205,14 @@ def _places(
     """
     counts = Counter[str]()
     places: dict[str, list[tuple[int, str]]] = {message: [] for message in notes}
-    for place in enumerate(texts if notes else ()):
+    if not notes:
+        return counts, places
+    for position, text in enumerate(texts):
         for message, noted in notes.items():
-            if place[1] in noted:
+            if text in noted:
                 counts[message] += 1
                 if counts[message] <= NUM_NAMED:
-                    places[message].append(place)
+                    places[message].append((position, text))
     return counts, places
 
 

@@ -45,8 +45,8 @@ class HostNames:
         """
         hosts = _values(scope, b"host")
         host = hosts[0].lower() if len(hosts) == 1 else ""
-        server, *_ = scope.get("server") or ("",)
-        self._check_host(host, server)
+        server = scope.get("server")
+        self._check_host(host, server[0] if server else "")
         for origin in _values(scope, b"origin"):
             self._check_origin(origin, host)
 

@@ -71,10 +71,8 @@ class TransferBenchmark:
 
         Raise `ConfigurationError` if a file is missing or malformed.
         """
-        sentences: dict[str, None] = {}
-        for task in self._tasks:
-            sentences.update(dict.fromkeys(task.read(self._folder).sentences()))
-        return list(sentences)
+        all_splits = (task.read(self._folder) for task in self._tasks)
+        return list(dict.fromkeys(text for splits in all_splits for text in splits.sentences()))
 
     def run(self, vectors: SentenceVectors, name: str) -> TransferReport:
         """Run all tasks with the vectors of the encoder called `name`.

@@ -132,7 +132,9 @@ class StoredVectors:
         first_rows = [self._rows.setdefault(text, row) for row, text in enumerate(sentences)]
         repeated = [row for row, first in enumerate(first_rows) if row != first]
         first = [first_rows[row] for row in repeated]
-        for position in numpy.flatnonzero(~alike(vectors[repeated], vectors[first])):
+        same = alike(vectors[repeated], vectors[first])
+        if not same.all():
+            position = same.argmin()
             raise ConfigurationError(
                 f"rows {first[position]} and {repeated[position]} (counted from 0) have different "
                 f"vectors, but the same sentence, {shorten(sentences[first[position]])}; write one "

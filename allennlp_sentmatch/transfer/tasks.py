@@ -184,11 +184,14 @@ def _read_sst(folder: Path, phrases: bool) -> Splits:
         return splits
     reader = make_reader(use_subtrees=True, use_neutral_sentences=False)
     examples = _examples(reader, find_file(folder, "SST", _SST["train"]), "label")
-    sentences, targets = zip(*dict.fromkeys(zip(examples.sentences, examples.targets)))
+    distinct = dict.fromkeys(zip(examples.sentences, examples.targets))
+    sentences, targets = zip(*distinct)
     return splits._replace(train=TaskExamples(list(sentences), numpy.array(targets)))
 
 
-def _two_files(data_set: str, name: str, labels: tuple[str, str] = ("neg", "pos")) -> TransferTask:
+def _in_two_files(
+    data_set: str, name: str, labels: tuple[str, str] = ("neg", "pos")
+) -> TransferTask:
     """Return a task of sentences in two files, whose suffixes are the labels."""
 
     def read(folder: Path) -> Splits:
@@ -199,7 +202,7 @@ def _two_files(data_set: str, name: str, labels: tuple[str, str] = ("neg", "pos"
     return TransferTask(data_set, data_set, read)
 
 
-def _splits(
+def _in_splits(
     name: str,
     data_set: str,
     reader_class: Any,
@@ -221,16 +224,16 @@ def _splits(
 
 
 TASKS = (
-    _two_files("MR", "rt-polarity"),
-    _two_files("CR", "custrev"),
-    _two_files("SUBJ", "subj", ("objective", "subjective")),
-    _two_files("MPQA", "mpqa"),
+    _in_two_files("MR", "rt-polarity"),
+    _in_two_files("CR", "custrev"),
+    _in_two_files("SUBJ", "subj", ("objective", "subjective")),
+    _in_two_files("MPQA", "mpqa"),
     TransferTask("SST", "SST", partial(_read_sst, phrases=True)),
-    _splits("TREC", "TREC", SingleSentenceReader, "trec", _TREC),
-    _splits("MRPC", "MRPC", SentencePairReader, "msrp", _MRPC, positive_label="1"),
-    _splits("SICK-R", "SICK", SentencePairReader, "sick", _SICK, estimator=GradeRegressor(1, 5)),
-    _splits("SICK-E", "SICK", SentencePairReader, "sick", _SICK),
-    _splits("STSB", "STS-B", SentencePairReader, "sts", _STS, estimator=GradeRegressor(0, 5)),
+    _in_splits("TREC", "TREC", SingleSentenceReader, "trec", _TREC),
+    _in_splits("MRPC", "MRPC", SentencePairReader, "msrp", _MRPC, positive_label="1"),
+    _in_splits("SICK-R", "SICK", SentencePairReader, "sick", _SICK, estimator=GradeRegressor(1, 5)),
+    _in_splits("SICK-E", "SICK", SentencePairReader, "sick", _SICK),
+    _in_splits("STSB", "STS-B", SentencePairReader, "sts", _STS, estimator=GradeRegressor(0, 5)),
 )
 """The tasks in the order of the table."""
 

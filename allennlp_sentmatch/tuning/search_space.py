@@ -154,10 +154,8 @@ class SearchSpace:
         """Return the settings that a parameter overrides, by any of its choices."""
         if name not in self._named:
             return [name]
-        settings: dict[str, Any] = {}
-        for overrides in self._named[name].values():
-            settings.update(overrides)
-        return list(settings)
+        choices = self._named[name].values()
+        return list(dict.fromkeys(setting for overrides in choices for setting in overrides))
 
     def _read(self, name: str, values: Any) -> Any:
         """Return Optuna's distribution for a parameter, which is checked here."""

@@ -1,5 +1,7 @@
-"""A training run of a study: `allennlp train` in a separate process. So training runs do not affect
-each other, the system can kill one without ending the study, and several can run in parallel.
+"""A training run of a study: `allennlp train` in a separate process.
+
+So training runs do not affect each other, the system can kill one without ending the study, and
+several can run in parallel.
 """
 
 import json

@@ -233,7 +233,8 @@ class Tuner:
             "sampler": self._sampler_name,
             "seed": self._seed,
         }
-        earlier = study.user_attrs.get(SETTINGS, {} if study.trials else settings)
+        default = {} if study.trials else settings  # a new study has none yet
+        earlier = study.user_attrs.get(SETTINGS, default)
         for name, value in settings.items():
             if earlier.get(name) != value:
                 raise ConfigurationError(
@@ -265,7 +266,8 @@ class Tuner:
         settings = {**self.configuration, "test_data_path": None, "space": self.space.parameters}
         files = {}
         for _, value in nested_settings(settings):
-            for text in value if isinstance(value, list) else [value]:
+            texts = value if isinstance(value, list) else [value]
+            for text in texts:
                 if isinstance(text, str) and os.path.isfile(text):
                     files[text] = files_digest(text)
         return files
@@ -406,8 +408,7 @@ def _metric(configuration: Mapping[str, Any], metric: Optional[str]) -> str:
 def _sampler_name(space: SearchSpace, sampler: Optional[str]) -> str:
     """Return the sampler's name, by default the one that suits the space.
 
-    Raise `ConfigurationError` for an unknown one, and for a grid of other parameters than
-    categorical ones.
+    Raise `ConfigurationError` for an unknown one, and for a grid if a parameter is not categorical.
     """
     if sampler is None:
         return "tpe" if space.grid() is None else "grid"

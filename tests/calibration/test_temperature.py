@@ -68,7 +68,7 @@ def test_one_pair_with_each_label_is_refused(logits):
     """Only at infinite temperature are its probabilities the labels' frequencies."""
     for repeats in (1, 3):
         labels = numpy.array([0, 1, 2] * repeats)
-        with pytest.raises(ConfigurationError, match="no larger than those of the wrong ones"):
+        with pytest.raises(ConfigurationError, match="no larger probabilities than the wrong"):
             fit_temperature(numpy.tile(logits, (len(labels), 1)), labels)
 
 
