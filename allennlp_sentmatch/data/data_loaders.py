@@ -136,7 +136,9 @@ class SemiSupervisedDataLoader(DataLoader):
             # Each worker has read a part of the data, and draws its share of the number.
             world_size = distributed.get_world_size()
             rank = distributed.get_rank()
-            num_labeled = num_labeled // world_size + (rank < num_labeled % world_size)
+            num_labeled, remainder = divmod(num_labeled, world_size)
+            if rank < remainder:
+                num_labeled += 1
         if num_labeled > len(instances):
             raise ConfigurationError(
                 f"num_labeled is {num_labeled}, but {data_path} has {len(instances)} examples"
@@ -202,7 +204,10 @@ def _batches(
         order = list(instances)
         if shuffle:
             random.Random(f"{seed}, pass {pass_}").shuffle(order)
-        yield from lazy_groups_of(order, batch_size) if order else [[]]
+        if order:
+            yield from lazy_groups_of(order, batch_size)
+        else:
+            yield []
 
 
 def _check_labels(instances: list[Instance], data_path: str) -> None:

@@ -3,7 +3,7 @@
 import heapq
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple, Optional, TypeVar
 
 from allennlp.common import FromParams, Params
@@ -92,8 +92,8 @@ class Folds(FromParams):
         if side is not None and len(set(groups)) < 2:  # all examples would be in one fold
             side = None
             groups = groups_of(examples, side)
-        numbers = iter(groups)
-        groups_of_parts = [[next(numbers) for _ in part] for part in parts]
+        remaining = iter(groups)
+        groups_of_parts = [list(islice(remaining, len(part))) for part in parts]
         folds = deal(groups_of_parts, self.number)
         kept = [[self.has(fold) for fold in part] for part in folds]
         return Division(kept, side, len(examples), len(set(groups)))

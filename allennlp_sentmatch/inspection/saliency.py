@@ -163,10 +163,10 @@ def _contributions(predictor: Predictor, instance: Instance, method: str) -> dic
             output = model(**tensors)
         explained = _explained(predicted, output)
         leaves = [leaf for text in embedded.values() for leaf in text.leaves]
-        gradients = iter(torch.autograd.grad(explained, leaves))
+        gradients = dict(zip(leaves, torch.autograd.grad(explained, leaves)))
     contributions = {}
     for name, text in embedded.items():
-        products = [original * next(gradients) for original in text.originals]
+        products = [x * gradients[leaf] for x, leaf in zip(text.originals, text.leaves)]
         by_token = torch.stack(products).sum(dim=(0, -1))  # (samples * segments, T)
         values = by_token.unflatten(0, (num_samples, -1)).sum(0)
         contributions[name] = _joined(text, values, texts[name])

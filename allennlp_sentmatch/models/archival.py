@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from glob import glob
-from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any, Optional, Union
 
@@ -49,7 +48,7 @@ def load_archive(
     overrides: Union[str, dict[str, Any]] = "",
     weights_file: Optional[str] = None,
 ) -> Archive:
-    """AllenNLP's `load_archive`, for archives from untrusted sources.
+    """Load an archive from an untrusted source, and otherwise as AllenNLP's `load_archive` does.
 
     Members are checked when they are extracted (`extract_archive`). The configuration must be plain
     JSON, as AllenNLP writes it, without jsonnet's `import` and `importstr`, and may name only
@@ -75,11 +74,11 @@ def load_archive(
                 _check_configuration(Path(folder) / CONFIG_NAME)
                 stack.enter_context(registered_names_only())
             return archival.load_archive(folder, cuda_device, overrides, weights_file)
-        except Exception as error:
-            # Anything can be wrong with an untrusted file.
+        except Exception as error:  # anything can be wrong with an untrusted file
+            cause = None if isinstance(error, pickle.UnpicklingError) else error
             raise ConfigurationError(
                 f"{archive_file} cannot be loaded: {_problem(error, folder)}"
-            ) from (None if isinstance(error, pickle.UnpicklingError) else error)
+            ) from cause
 
 
 def copy_archive(
@@ -106,7 +105,8 @@ def copy_included(archive_file: AnyPath, target: Path) -> list[str]:
     with ExitStack() as stack:
         folder = _open_folder(archive_file, stack)
         names = _further_files(archive_file, folder)
-        for path in chain.from_iterable(glob(os.path.join(folder, name)) for name in names):
+        paths = [path for name in names for path in glob(os.path.join(folder, name))]
+        for path in paths:
             copied = target / os.path.relpath(path, folder)
             copied.parent.mkdir(parents=True, exist_ok=True)
             copy = shutil.copytree if os.path.isdir(path) else shutil.copyfile
@@ -138,12 +138,13 @@ def archive_digest(archive_file: AnyPath) -> str:
     path = Path(cached_path(archive_file))
     if not path.is_dir():
         return files_digest(path)
-    included = [glob(str(path / pattern)) for pattern in _included_files(path)]
+    patterns = _included_files(path)
+    included = [file for pattern in patterns for file in glob(str(path / pattern))]
     return files_digest(
         path / CONFIG_NAME,
         path / "vocabulary",
         get_weights_path(path),
-        *sorted(chain.from_iterable(included)),
+        *sorted(included),
     )
 
 
@@ -213,8 +214,9 @@ def _check_files(folder: str, weights_file: Any) -> None:
 
 
 def _check_configuration(file: Path) -> None:
-    """Raise an error for jsonnet's imports, and anything else forbidden in untrusted
-    configurations.
+    """Raise `ConfigurationError` for jsonnet, and for what an untrusted configuration may not have.
+
+    It must have the sections of the model and of the reader.
     """
     try:
         config = json.loads(file.read_text("utf-8"))

@@ -176,7 +176,7 @@ class AttentiveRanker(TextModel):
     ) -> tuple[Tensor, ...]:
         """Return the rows (N,) and columns (N,) of the candidates (B, K) that are to be scored.
 
-        In training they are those that the `pairs` compare, if there are labels.
+        In training, only the candidates that the `pairs` compare are scored, if there are labels.
         """
         wanted = is_candidate
         if self.training and pairs is not None:
@@ -207,17 +207,15 @@ class AttentiveRanker(TextModel):
             for positions, own, about in zip(order, output_dict["scores"], metadata)
         ]
         if "question_attention" in output_dict:
+            padded = output_dict["question_attention"]  # (B, K, M)
             output_dict["question_attention"] = [
                 trim_attention(weights, count, length)
-                for weights, count, length in zip(
-                    output_dict["question_attention"], counts, question_lengths
-                )
+                for weights, count, length in zip(padded, counts, question_lengths)
             ]
+            padded = output_dict["candidate_attention"]  # (B, K, L)
             output_dict["candidate_attention"] = [
-                [trim_attention(row, length) for row, length in zip(weights, lengths[:count])]
-                for weights, count, lengths in zip(
-                    output_dict["candidate_attention"], counts, candidate_lengths
-                )
+                list(map(trim_attention, weights, lengths[:count]))
+                for weights, count, lengths in zip(padded, counts, candidate_lengths)
             ]
         return output_dict
 
@@ -349,7 +347,8 @@ def _ranking(
     """Return the candidates of a question, at `positions`, as people read them."""
     ranking: list[dict[str, Any]] = []
     for position in positions[: len(scores)]:
-        ranking.append({"position": position, "score": scores[position]})
+        ranked: dict[str, Any] = {"position": position, "score": scores[position]}
         if candidates is not None:
-            ranking[-1]["candidate"] = candidates[position]
+            ranked["candidate"] = candidates[position]
+        ranking.append(ranked)
     return ranking

@@ -21,9 +21,10 @@ def best_answers(output_dict: Output) -> list[list[dict[str, Any]]]:
         for span, probability in zip(spans, probabilities):
             if span[0] < 0:
                 continue
-            candidates.append({"span": span, "probability": probability})
+            candidate = {"span": span, "probability": probability}
             if about is not None:
-                candidates[-1]["answer"] = answer_text(span, about)
+                candidate["answer"] = answer_text(span, about)
+            candidates.append(candidate)
         n_best.append(candidates)
     return n_best
 

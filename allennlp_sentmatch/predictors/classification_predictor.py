@@ -136,7 +136,7 @@ class ClassificationPredictor(EchoingPredictor):
 def _attention_map(key: str, weights: Any, metadata: JsonDict) -> AttentionMap:
     """Return an output such as `premise_self_attention` or `pooling_attention` with its words."""
     name, _, rest = key.partition("attention")
-    text, _, kind = name.strip("_").partition("_")
+    text, _, kind = name.strip("_").partition("_")  # such as "premise" and "self"
     if text not in OTHER_TEXT:  # attention within a single text
         text = ""
         kind = name.strip("_")

@@ -1,5 +1,6 @@
 """Generate sentences in a chosen relation to a given one, and measure their quality."""
 
+from itertools import islice
 from typing import Optional
 
 from allennlp.common.checks import ConfigurationError
@@ -81,13 +82,14 @@ class PairGenerator(EchoingPredictor):
         tensors = move_to_device(batch.as_tensor_dict(), self._model._get_prediction_device())
         output = self._search(**tensors, sample_latent=self._sample_latent)
         generated = map(_scored_sentences, output["sentences"], output["scores"].tolist())
-        return [
-            {
-                "source": request.texts["source"],
-                "sentences": dict(zip(request.texts["labels"], generated)),
-            }
-            for request in requests
-        ]
+        predictions: list[JsonDict] = []
+        for request in requests:
+            labels = request.texts["labels"]
+            own = islice(generated, len(labels))
+            predictions.append(
+                {"source": request.texts["source"], "sentences": dict(zip(labels, own))}
+            )
+        return predictions
 
     def _texts(self, request: JsonDict) -> JsonDict:
         if not has_keys(request, ("source",)):
@@ -152,11 +154,10 @@ def evaluate_generator(
             best = output["sentences"][label][0]
             sentences.append(best["tokens"])
             pairs.append({"premise": source, "hypothesis": best["sentence"], "label": label})
-    num_correct = 0
     for batch in blocks_of(Tqdm.tqdm(pairs, desc="classifying"), batch_size):
         for pair, output in zip(batch, classifier.predict_batch_json(batch)):
             pair["predicted_label"] = output["label"]
-            num_correct += pair["predicted_label"] == pair["label"]
+    num_correct = sum(pair["predicted_label"] == pair["label"] for pair in pairs)
     metrics = {"accuracy": num_correct / len(pairs)}
     distinct = {
         "distinct-1": Distinct(1),

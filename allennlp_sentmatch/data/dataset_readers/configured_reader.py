@@ -159,7 +159,8 @@ class ConfiguredReader(DatasetReader):
         path, folds = split_data_path(data_path)
         if folds is None:
             return chain.from_iterable(self._parts(path))
-        if (folds.by or self._folds_by()) == "line":
+        by = folds.by or self._folds_by()
+        if by == "line":
             return chain.from_iterable(map(folds.select, self._parts(path)))
         return self._in_folds(path, folds)
 

@@ -64,7 +64,7 @@ class FormattedReader(TokenizingReader):
         check_choice(*self.FORMATS, TABLE, format=format)
         self._format_name = format
         self._table_form: dict[str, Any] = {"delimiter": delimiter, "quoted": quoted}
-        self._given_encoding = encoding and check_encoding(encoding)
+        self._given_encoding = check_encoding(encoding) if encoding else None
 
     def _choose_format(self, columns: Mapping[str, Optional[Column]], **others: Any) -> None:
         """Set `_format`, `_columns` and `_encoding`.

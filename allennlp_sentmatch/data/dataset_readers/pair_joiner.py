@@ -103,9 +103,9 @@ class PairJoiner:
         """
         if self.max_length is None:
             return first, second
-        left = self.max_length - self._num_special_tokens
-        if first + second <= left:
+        available = self.max_length - self._num_special_tokens
+        if first + second <= available:
             return first, second
         # A sentence that is shorter than half of the available length is not cut.
-        first = min(first, max(left - left // 2, left - second))
-        return first, left - first
+        first = min(first, max(available - available // 2, available - second))
+        return first, available - first

@@ -256,12 +256,10 @@ class ReadingComprehensionReader(FormattedReader):
     ) -> Instance:
         """Return the instance of a question, without a span if there are no answers."""
         question_field = self._text_field(question, "question")
-        fields = {
-            "question": question_field,
-            "passage": passage.field,
-            "span_start": span and IndexField(span.start, passage.field),
-            "span_end": span and IndexField(span.end, passage.field),
-        }
+        fields: dict[str, Any] = {"question": question_field, "passage": passage.field}
+        if span is not None:
+            fields["span_start"] = IndexField(span.start, passage.field)
+            fields["span_end"] = IndexField(span.end, passage.field)
         metadata = {
             "question": question,
             "passage": passage.text,

@@ -107,7 +107,8 @@ class SentimentTreesReader(TokenizingReader):
         tree = _tree(row)
         if tree.label() == NEUTRAL and not self._use_neutral_sentences:
             return
-        for phrase in tree.subtrees() if self._use_subtrees else [tree]:
+        phrases = tree.subtrees() if self._use_subtrees else [tree]
+        for phrase in phrases:
             label = phrase.label()
             if label not in LABELS["5-class"]:
                 raise row.error(f"a node has the label {shorten(label)}; expected 0, 1, 2, 3 or 4")

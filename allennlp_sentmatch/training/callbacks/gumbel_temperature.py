@@ -64,7 +64,8 @@ class GumbelTemperature(TrainerCallback):
 
     def on_batch(self, *args: Any, is_training: bool = True, **kwargs: Any) -> None:
         """Set the temperature of the next update."""
-        self._step += is_training
+        if is_training:
+            self._step += 1
         step = self._step - self._step % self._every
         for tree, start in self._starts:
             if self._schedule == "linear":

@@ -78,7 +78,7 @@ def _warn_of_unknown_words(instances: Iterable[Instance], vocab: Vocabulary) -> 
 
 def _warn_of_one_label(learned: Counter[Any]) -> None:
     """Warn that all training examples have the only label in `learned`, the counts by label."""
-    ((label, count),) = learned.items()
+    label, count = learned.most_common(1)[0]
     logger.warning(
         "all %d training examples have the label %r: the model can learn nothing from them; is the "
         "reader's label column the right one?",
