@@ -3,14 +3,13 @@
 from typing import Any, Optional, Union
 
 import torch
-import torch.nn.functional as F
 from allennlp.modules.seq2seq_encoders import PytorchSeq2SeqWrapper, Seq2SeqEncoder
 from torch import Tensor
 
 from allennlp_sentmatch.modules.seq2seq_encoders import ModuleEncoder
 from allennlp_sentmatch.nn import DecoderState
 from allennlp_sentmatch.nn.configured_module import LayeredEncoder
-from allennlp_sentmatch.nn.ops.common.packing import last_states
+from allennlp_sentmatch.nn.ops.common.packing import at_least_one_step, last_states
 from allennlp_sentmatch.nn.padding import check_padded
 from allennlp_sentmatch.nn.recurrent_networks import lstm_final_states, precision_of
 
@@ -37,9 +36,8 @@ def encode_with_states(
     the last token, both directions concatenated, (B, L, E) each. Empty sentences have outputs and
     states of zero.
     """
-    if inputs.size(1) == 0:  # Some encoders cannot read zero tokens: let them read padding.
-        inputs = F.pad(inputs, (0, 0, 0, 1))
-        mask = F.pad(mask, (0, 1))
+    if inputs.size(1) == 0:
+        inputs, mask = at_least_one_step(inputs, mask)
         outputs, last_output, states = encode_with_states(encoder, inputs, mask)
         return outputs[:, :0], last_output, states
     module = _module_with_states(encoder)

@@ -33,7 +33,7 @@ from allennlp_sentmatch.nn.ops.common.autocast import (
     without_autocast,
 )
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
-from allennlp_sentmatch.nn.ops.common.packing import last_states
+from allennlp_sentmatch.nn.ops.common.packing import at_least_one_step, last_states
 from allennlp_sentmatch.nn.padding import check_padded, clear_padding, mask_of
 from allennlp_sentmatch.nn.precision import at_least_float32
 
@@ -106,9 +106,7 @@ class Pooling(ConfiguredModule):
         if not attends and is_autocast_enabled(inputs.device.type):
             inputs = at_least_float32(inputs)
         num_tokens = inputs.size(1)
-        if num_tokens == 0:  # torch has no maximum over no steps: read a step of padding instead
-            inputs = F.pad(inputs, (0, 0, 0, 1))
-            mask = F.pad(mask, (0, 1))
+        inputs, mask = at_least_one_step(inputs, mask)
         weights: Optional[Tensor] = None
         parts = []
         for pooling in self.poolings:

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from allennlp_sentmatch.nn.ops.common.packing import clear_padding, in_order
+from allennlp_sentmatch.nn.ops.common.packing import at_least_one_step, clear_padding, in_order
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 
 
@@ -101,9 +101,7 @@ def run_stack(
     The outputs include the gates of each direction, in the order of the sentences.
     """
     num_tokens = inputs.size(1)
-    if num_tokens == 0:  # run one padded step instead, which is dropped again below
-        inputs = F.pad(inputs, (0, 0, 0, 1))
-        mask = F.pad(mask, (0, 1))
+    inputs, mask = at_least_one_step(inputs, mask)
     inputs = clear_padding(inputs, mask)
     by_direction = []
     for direction, layers in enumerate(zip(*stack.layers)):

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Optional
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 
@@ -137,6 +138,16 @@ def clear_padding(sequence: Tensor, mask: Tensor) -> Tensor:
     NaN in padding would reach the gradients of weights, since NaN times zero is NaN.
     """
     return sequence.masked_fill(~mask.unsqueeze(-1), 0.0)
+
+
+def at_least_one_step(inputs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Return inputs (B, T, D) and their mask (B, T), with a step of padding if T is 0.
+
+    Some operations cannot read zero steps. Their callers drop the outputs of the additional step.
+    """
+    if inputs.size(1) > 0:
+        return inputs, mask
+    return F.pad(inputs, (0, 0, 0, 1)), F.pad(mask, (0, 1))
 
 
 def last_states(

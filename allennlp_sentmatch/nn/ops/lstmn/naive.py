@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from allennlp_sentmatch.nn.ops.common.autograd import zero_of
 from allennlp_sentmatch.nn.ops.common.cells import lstm_cell
 from allennlp_sentmatch.nn.ops.common.masked_softmax import masked_softmax
-from allennlp_sentmatch.nn.ops.common.packing import clear_padding, in_order
+from allennlp_sentmatch.nn.ops.common.packing import at_least_one_step, clear_padding, in_order
 from allennlp_sentmatch.nn.ops.common.scan import StepResult, Tensors, scan
 
 
@@ -45,9 +45,7 @@ def lstmn_recurrence(
     If `is_scanned`, the tapes have a fixed length, so that `scan` can make a loop of the steps.
     """
     num_tokens = inputs.size(1)
-    if num_tokens == 0:  # run one padded step instead, which is dropped again below
-        inputs = F.pad(inputs, (0, 0, 0, 1))
-        mask = F.pad(mask, (0, 1))
+    inputs, mask = at_least_one_step(inputs, mask)
     inputs = clear_padding(inputs, mask)
     gates = []
     queries = []
