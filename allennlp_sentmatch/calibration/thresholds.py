@@ -6,7 +6,7 @@ from typing import Optional
 import numpy
 
 from allennlp_sentmatch.array_types import BoolArray, DoubleArray, IntArray
-from allennlp_sentmatch.estimators.thresholds import simplest_number
+from allennlp_sentmatch.estimators.thresholds import Curve, simplest_number
 from allennlp_sentmatch.predictors.classification_predictor import LabelThreshold, ThresholdSetting
 
 
@@ -52,18 +52,17 @@ def precision_threshold(
     counted = numpy.full(len(labels), True)
     if positive is not None:
         counted = predicted == positive
-    order = confidences[counted].argsort()
-    scores, starts = numpy.unique(confidences[counted][order], return_index=True)
-    correct = (predicted == labels)[counted][order]
-    num_correct = correct[::-1].cumsum()[::-1]  # with at least this confidence
-    num_given = numpy.arange(len(order), 0, -1)
-    precisions = num_correct / num_given
-    reached = numpy.flatnonzero(precisions[starts] >= precision)
+    is_correct = (predicted == labels)[counted]
+    if not is_correct.any():
+        return None
+    curve = Curve.of(confidences[counted], is_correct, numpy.ones(len(is_correct)))
+    reached = numpy.flatnonzero(curve.precision >= precision)
     if not len(reached):
         return None
-    if reached[0] == 0:
+    following = reached[-1] + 1
+    if following == len(curve.scores):
         return 0.0
-    lower = scores[reached[0] - 1]
+    lower = curve.scores[following]
     # Other labels' examples may have a confidence between this score and the next.
     return simplest_number(float(lower), float(confidences[confidences > lower].min()))
 

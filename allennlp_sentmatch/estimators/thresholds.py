@@ -104,12 +104,12 @@ class Curve(NamedTuple):
     f1: Array
 
     @classmethod
-    def of(cls, pairs: Judged) -> "Curve":
-        """Return the figures of all thresholds."""
-        order = numpy.argsort(-pairs.scores, kind="stable")
-        scores = pairs.scores[order]
-        weights = pairs.weights[order]
-        is_right = pairs.is_right[order]
+    def of(cls, scores: Array, is_right: Array, weights: Array) -> "Curve":
+        """Return the figures of all thresholds of M pairs, some of which have the label."""
+        order = numpy.argsort(-scores, kind="stable")
+        scores = scores[order]
+        weights = weights[order]
+        is_right = is_right[order]
         last = numpy.flatnonzero(numpy.diff(scores, append=-numpy.inf))  # the last of equal ones
         right = numpy.cumsum(weights * is_right)[last]
         given = numpy.cumsum(weights)[last]
@@ -157,7 +157,7 @@ def choose_threshold(
     """
     groups = numpy.arange(len(scores)) if groups is None else groups
     pairs = Judged(scores, is_right, weights, groups)
-    curve = Curve.of(pairs)
+    curve = Curve.of(scores, is_right, weights)
     choose = _sure_position if sure else _position
     position = choose(pairs, curve, aim, wanted)
     score = float(curve.scores[position])
