@@ -106,7 +106,7 @@ def _register_among_others(
     return add
 
 
-def _is_own(command: type[Subcommand]) -> bool:
+def _is_own(command: Callable[..., Subcommand]) -> bool:
     return command.__module__.startswith(_OWN)
 
 

@@ -79,7 +79,7 @@ def naming(file: Path) -> Iterator[None]:
 
 
 def _remove_finished_work(folder: Path) -> None:
-    """Delete the folder of a run that was killed after moving its vectors, or before it had any."""
+    """Delete the files of a run that was killed after moving its vectors, or before it had any."""
     for name in (DIGESTS, DATABASE, SETTINGS, PARTIAL_SETTINGS):
         (folder / name).unlink(missing_ok=True)
 

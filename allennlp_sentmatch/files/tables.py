@@ -242,7 +242,7 @@ class Table:
 def _is_numbering(cells: Iterable[str]) -> bool:
     """Return whether cells are "0", "1", ..., possibly after an empty one above pandas' index."""
     numbers = [cell for cell in cells if cell]
-    return len(numbers) > 0 and numbers == list(map(str, range(len(numbers))))
+    return bool(numbers) and numbers == list(map(str, range(len(numbers))))
 
 
 def read_sentences(

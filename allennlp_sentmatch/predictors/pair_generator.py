@@ -82,13 +82,11 @@ class PairGenerator(EchoingPredictor):
         tensors = move_to_device(batch.as_tensor_dict(), self._model._get_prediction_device())
         output = self._search(**tensors, sample_latent=self._sample_latent)
         generated = map(_scored_sentences, output["sentences"], output["scores"].tolist())
-        predictions: list[JsonDict] = []
+        predictions = []
         for request in requests:
             labels = request.texts["labels"]
-            own = islice(generated, len(labels))
-            predictions.append(
-                {"source": request.texts["source"], "sentences": dict(zip(labels, own))}
-            )
+            sentences = dict(zip(labels, islice(generated, len(labels))))
+            predictions.append({"source": request.texts["source"], "sentences": sentences})
         return predictions
 
     def _texts(self, request: JsonDict) -> JsonDict:
