@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Any
+from unicodedata import normalize
 
 from allennlp_sentmatch.files.json_lines import JsonObject
 from allennlp_sentmatch.standalone.splitters import Splitter, Words
@@ -20,8 +21,9 @@ PLAIN_MARKS = {
     "\u2014": " - ",  # em dash
     "\u2212": "-",  # minus sign
     "\u2026": "...",
+    **{chr(code): normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)},  # ligatures
 }
-"""The marks of typeset text, and what a keyboard has for them."""
+"""The marks and ligatures of typeset text, and what a keyboard has for them."""
 
 
 class WordPieceSplitter(Splitter):
@@ -37,8 +39,8 @@ class WordPieceSplitter(Splitter):
         The vocabulary, which is saved separately: distinct strings, including "[UNK]". Pieces
         within a word begin with "##".
     plain_marks : `bool`, optional (default = `False`)
-        Whether the marks of typeset text are read as `PLAIN_MARKS`. The encoder in the package has
-        learned from text with these marks only.
+        Whether the marks of typeset text are read as `PLAIN_MARKS` says. The encoder in the package
+        has learned from text with plain marks only.
 
     # Raises
 

@@ -77,6 +77,7 @@ def test_halves_of_surrogate_pairs_are_left_out():
         ("Dog\u2019s \u2018dog\u2019 \u201cdog\u201d", "Dog's 'dog' \"dog\""),
         ("un\u2011dog dog\u2010s \u2013 \u2212x", "un-dog dog-s - -x"),
         ("dogs\u2014dog\u2026", "dogs - dog..."),
+        ("una\ufb00able", "unaffable"),
     ],
 )
 def test_typeset_marks_are_those_of_a_keyboard(text, plain):
