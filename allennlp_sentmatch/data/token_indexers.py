@@ -9,6 +9,7 @@ from allennlp.data.token_indexers.token_indexer import IndexedTokenList
 from allennlp_sentmatch.files.folders import AnyPath
 from allennlp_sentmatch.pretrained import SENTENCE_ENCODER
 from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
 
 
 @TokenIndexer.register("exported_encoder")
@@ -65,6 +66,9 @@ def load_exported(folder: Optional[AnyPath]) -> StandaloneEncoder:
     Raise `ConfigurationError` if the folder has none.
     """
     try:
-        return StandaloneEncoder.load(SENTENCE_ENCODER if folder is None else folder)
+        encoder = StandaloneEncoder.load(SENTENCE_ENCODER if folder is None else folder)
     except (ValueError, OSError) as error:
         raise ConfigurationError(f"exported_encoder: {error}") from error
+    if folder is None:  # archives were trained without plain marks, and have a digest of that
+        encoder.indexer.splitter = WordPieceSplitter(encoder.words)
+    return encoder

@@ -71,8 +71,11 @@ class WordPieceSplitter(Splitter):
         self.tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
 
     def settings(self) -> JsonObject:
-        """Return the type and `plain_marks`; the vocabulary is saved separately."""
-        return {**super().settings(), "plain_marks": self._plain_marks}
+        """Return the type, and `plain_marks` if it is true: archives have a digest of the settings
+        that had no `plain_marks`. The vocabulary is saved separately.
+        """
+        settings = super().settings()
+        return {**settings, "plain_marks": True} if self._plain_marks else settings
 
     def words_of_chunk(self, chunk: str) -> Words:
         """Return the chunk's word pieces, without halves of surrogate pairs."""

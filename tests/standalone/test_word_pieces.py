@@ -123,7 +123,10 @@ def test_an_encoder_of_word_pieces_is_saved_and_loaded(tmp_path, plain_marks):
     rows = encoder.embedding.weight
     expected = [rows[[8, 9, 10, 6]].mean(0), rows[2], rows[[13, 15, 14]].mean(0)]
     torch.testing.assert_close(vectors, torch.stack(expected))
-    assert loaded.indexer.splitter.settings() == {"type": "word_pieces", "plain_marks": plain_marks}
+    settings = {"type": "word_pieces", "plain_marks": True}
+    if not plain_marks:
+        del settings["plain_marks"]  # archives have a digest without it
+    assert loaded.indexer.splitter.settings() == settings
 
 
 def test_settings_of_word_pieces_in_a_folder(tmp_path):

@@ -214,7 +214,12 @@ def test_trained_words_and_those_of_a_folder_are_saved(folder):
 DIGESTS = {  # by the archives of each edition
     256: "d37664c889fed182383503bb70b218939aa311270800eda89c13870d3d385a85",
     512: "57c9e97b17831f7b15216896724097ac314789c5d3ba5355a683cb1626676cdf",
+    448: "92cfe02805611d0b09ef1b8aade16f6971ff19d42c067bbe712f77deb78509bd",
 }
+
+
+def test_archives_have_the_digest_of_the_encoder():
+    assert bytes(ExportedEncoderEmbedder().digest.tolist()).hex() == DIGESTS[448]
 
 
 @pytest.mark.parametrize("width", [256, 512])
