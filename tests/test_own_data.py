@@ -62,6 +62,15 @@ def small(name: str, folder: Path, transformer: str) -> str:
     return f"(import 'training_config/{name}.jsonnet'){call} + {changes}"
 
 
+@pytest.mark.parametrize("name", PREDICTED)
+@pytest.mark.parametrize("given", ["train", "validation"])
+def test_own_data_are_not_validated_or_trained_on_the_sample(name, given, tmp_path):
+    config = tmp_path / "own.jsonnet"
+    config.write_text(f"(import '{REPOSITORY}/training_config/{name}.jsonnet')({given}='own.tsv')")
+    with pytest.raises(RuntimeError, match="name both train and validation"):
+        Params.from_file(config)
+
+
 NEEDED = {"own_questions": "rouge_score", "own_translation": "sacrebleu"}
 """Optional libraries, by configuration."""
 

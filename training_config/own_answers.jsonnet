@@ -13,8 +13,8 @@
 local own_data = import 'lib/own_data.libsonnet';
 
 function(
-  train='fixtures/own_data/answers.tsv',
-  validation='fixtures/own_data/answers.tsv',
+  train=null,
+  validation=null,
   question='question',
   candidate='candidate',
   label='label',
@@ -24,6 +24,7 @@ function(
   random=!own_data.is_english(tokenizer),
   embedding_dim=100,
 )
+  local files = own_data.files(train, validation, 'fixtures/own_data/answers.tsv');
   local sentences = own_data.sentences(tokenizer, glove, random, false, embedding_dim);
   local is_encoder = sentences.trained_encoder != null;
 
@@ -47,8 +48,8 @@ function(
       label: label,
       [if is_encoder then 'word_features']: true,
     } + sentences.reader,
-    train_data_path: train,
-    validation_data_path: validation,
+    train_data_path: files.train,
+    validation_data_path: files.validation,
     datasets_for_vocab_creation: ['train'],
     [if glove != null then 'vocabulary']: sentences.vocabulary,
     model: {

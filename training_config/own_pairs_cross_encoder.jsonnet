@@ -4,15 +4,18 @@
 // sentence1, sentence2, label: their columns.
 // transformer: a name on the Hugging Face Hub, or the folder of a saved transformer.
 // max_length: the number of word pieces to which a pair is cut, the longer sentence first.
+local own_data = import 'lib/own_data.libsonnet';
+
 function(
-  train='fixtures/own_data/pairs.tsv',
-  validation='fixtures/own_data/pairs.tsv',
+  train=null,
+  validation=null,
   sentence1='text_a',
   sentence2='text_b',
   label='same',
   transformer='sentence-transformers/all-MiniLM-L6-v2',
   max_length=256,
 ) {
+  local files = own_data.files(train, validation, 'fixtures/own_data/pairs.tsv'),
   local type = 'pretrained_transformer',
 
   dataset_reader: {
@@ -26,8 +29,8 @@ function(
     tokenizer: { type: type, model_name: transformer },
     token_indexers: { tokens: { type: type, model_name: transformer } },
   },
-  train_data_path: train,
-  validation_data_path: validation,
+  train_data_path: files.train,
+  validation_data_path: files.validation,
   model: {
     type: 'cross_encoder',
     text_field_embedder: {

@@ -5,9 +5,11 @@
 // transformer: a name on the Hugging Face Hub, or the folder of a saved transformer.
 // size: the width of its vectors.
 // max_length: the number of word pieces to which a sentence is cut.
+local own_data = import 'lib/own_data.libsonnet';
+
 function(
-  train='fixtures/own_data/pairs.tsv',
-  validation='fixtures/own_data/pairs.tsv',
+  train=null,
+  validation=null,
   sentence1='text_a',
   sentence2='text_b',
   label='same',
@@ -15,6 +17,7 @@ function(
   size=384,
   max_length=128,
 ) {
+  local files = own_data.files(train, validation, 'fixtures/own_data/pairs.tsv'),
   local type = 'pretrained_transformer',
 
   dataset_reader: {
@@ -26,8 +29,8 @@ function(
     tokenizer: { type: type, model_name: transformer, max_length: max_length },
     token_indexers: { tokens: { type: type, model_name: transformer } },
   },
-  train_data_path: train,
-  validation_data_path: validation,
+  train_data_path: files.train,
+  validation_data_path: files.validation,
   model: {
     type: 'siamese_classifier',
     text_field_embedder: {

@@ -7,9 +7,11 @@
 // tokenizer: 'character' for a language without spaces between words, such as Japanese.
 // glove: a file of pretrained word vectors, such as 'glove.6B.100d.txt'; null: random vectors.
 // embedding_dim: the size of the word vectors.
+local own_data = import 'lib/own_data.libsonnet';
+
 function(
-  train='fixtures/own_data/questions.jsonl',
-  validation='fixtures/own_data/questions.jsonl',
+  train=null,
+  validation=null,
   question='question',
   passage='passage',
   answers='answers',
@@ -19,6 +21,7 @@ function(
   glove=null,
   embedding_dim=100,
 ) {
+  local files = own_data.files(train, validation, 'fixtures/own_data/questions.jsonl'),
   local size = 75,
   local characters_dim = 50,
 
@@ -37,8 +40,8 @@ function(
     },
   },
   validation_dataset_reader: self.dataset_reader { min_overlap: null, max_passage_length: null },
-  train_data_path: train,
-  validation_data_path: validation,
+  train_data_path: files.train,
+  validation_data_path: files.validation,
   datasets_for_vocab_creation: ['train'],
   // With GloVe, the vocabulary also has the first words of the file.
   [if glove != null then 'vocabulary']: {

@@ -14,8 +14,8 @@
 local own_data = import 'lib/own_data.libsonnet';
 
 function(
-  train='fixtures/own_data/scores.tsv',
-  validation='fixtures/own_data/scores.tsv',
+  train=null,
+  validation=null,
   sentence1='text_a',
   sentence2='text_b',
   score='similarity',
@@ -28,6 +28,7 @@ function(
   random=!own_data.is_english(tokenizer),
   embedding_dim=100,
 )
+  local files = own_data.files(train, validation, 'fixtures/own_data/scores.tsv');
   local sentences = own_data.sentences(tokenizer, glove, random, words, embedding_dim);
 
   {
@@ -40,8 +41,8 @@ function(
       score: score,
       score_range: [lowest, highest],
     } + sentences.reader,
-    train_data_path: train,
-    validation_data_path: validation,
+    train_data_path: files.train,
+    validation_data_path: files.validation,
     datasets_for_vocab_creation: ['train'],
     [if glove != null then 'vocabulary']: sentences.vocabulary,
     model: {

@@ -13,8 +13,8 @@
 local own_data = import 'lib/own_data.libsonnet';
 
 function(
-  train='fixtures/own_data/sentences.tsv',
-  validation='fixtures/own_data/sentences.tsv',
+  train=null,
+  validation=null,
   text='text',
   label='label',
   language='en',
@@ -24,6 +24,7 @@ function(
   random=!own_data.is_english(tokenizer),
   embedding_dim=100,
 )
+  local files = own_data.files(train, validation, 'fixtures/own_data/sentences.tsv');
   local sentences = own_data.sentences(tokenizer, glove, random, words, embedding_dim);
 
   {
@@ -33,8 +34,8 @@ function(
       text: text,
       label: label,
     } + sentences.reader,
-    train_data_path: train,
-    validation_data_path: validation,
+    train_data_path: files.train,
+    validation_data_path: files.validation,
     datasets_for_vocab_creation: ['train'],
     [if glove != null then 'vocabulary']: sentences.vocabulary,
     model: {

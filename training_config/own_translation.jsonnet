@@ -6,15 +6,18 @@
 // bpe: the encoding that `allennlp learn-bpe --lowercase` wrote of the training files.
 // bleu: SacreBLEU's tokenization; '13a' is for languages with spaces between words.
 // size: the width of embeddings and states.
+local own_data = import 'lib/own_data.libsonnet';
+
 function(
-  train='fixtures/own_data/translation.{de,en}',
-  validation='fixtures/own_data/translation.{de,en}',
+  train=null,
+  validation=null,
   source='de',
   target='en',
   bpe='out/bpe.json',
   bleu=if target == 'zh' then 'zh' else if target == 'ja' || target == 'th' then 'char' else '13a',
   size=256,
 ) {
+  local files = own_data.files(train, validation, 'fixtures/own_data/translation.{de,en}'),
   local tokenizer(language) = { type: 'bpe', file: bpe, language: language, lowercase: true },
   local cas_lstm = { type: 'cas_lstm', hidden_size: size, num_layers: 2 },
 
@@ -26,8 +29,8 @@ function(
     skip_incomplete: true,
   },
   validation_dataset_reader: self.dataset_reader { max_length: null },
-  train_data_path: train,
-  validation_data_path: validation,
+  train_data_path: files.train,
+  validation_data_path: files.validation,
   datasets_for_vocab_creation: ['train'],
   model: {
     type: 'encoder_decoder',

@@ -21,6 +21,13 @@ local glove_vocabulary(glove) = {
 };
 
 {
+  // The files to train and to validate with: both the sample, or both named.
+  files(train, validation, sample)::
+    if train == null && validation == null then { train: sample, validation: sample }
+    else if train == null || validation == null then
+      error 'name both train and validation; docs/own_data.md divides a single file into folds'
+    else { train: train, validation: validation },
+
   // Whether the encoder in the package knows texts that are split by this tokenizer.
   is_english(tokenizer):: tokenizer == { type: 'spacy_blank', language: 'en' },
 
