@@ -24,12 +24,15 @@ from allennlp_sentmatch.corpora.index_kinds import KINDS
 from allennlp_sentmatch.data import token_indexers
 from allennlp_sentmatch.nn.pooling import POOLINGS
 from allennlp_sentmatch.standalone import StandaloneEncoder
+from allennlp_sentmatch.standalone.text_indexer import TextIndexer
+from allennlp_sentmatch.standalone.word_pieces import WordPieceSplitter
 from allennlp_sentmatch.tuning import SearchSpace, Tuner
 from allennlp_sentmatch.tuning.search_space import _ARGUMENTS
 from scripts.experiment_models import evaluated_together
 from tests.conftest import REPOSITORY
-from tests.estimators.tiny_encoder import WORDS, tiny_encoder
+from tests.estimators.tiny_encoder import tiny_encoder
 from tests.nn.test_without_allennlp import run_forked_without
+from tests.standalone.test_word_pieces import PIECES
 
 PAGES = [
     *REPOSITORY.glob("*.md"),
@@ -208,8 +211,10 @@ def small_encoder(tmp_path_factory):
         "encoder": lstm,
         "pooling": ["mean"],
     }
+    known = {piece: index for index, piece in enumerate(PIECES)}
+    indexer = TextIndexer(WordPieceSplitter(PIECES), known, unknown=1, empty=1)
     folder = tmp_path_factory.mktemp("small_encoder") / "encoder"
-    StandaloneEncoder(tiny_encoder().indexer, WORDS, 8, settings).eval().save(folder)
+    StandaloneEncoder(indexer, PIECES, 8, settings).eval().save(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(token_indexers, "SENTENCE_ENCODER", folder)
         yield
