@@ -95,21 +95,17 @@ def _tensors(content: bytearray, start: int, header: JsonObject) -> dict[str, Te
         if start + begin != offset:
             raise ValueError(f"{name!r} does not begin where the tensor before it ends")
         offset = start + end
-        if offset > len(content):
-            raise ValueError(f"{name!r} ends after the file")
-        tensors[name] = _tensor(content, start + begin, end - begin, entry)
+        if not begin <= end <= len(content) - start:
+            raise ValueError(f"{name!r} ends before it begins, or after the file")
+        # A copy is aligned, unlike the bytes in the file: PyTorch 1.12 crashes on some others.
+        tensors[name] = _tensor(content[start + begin : offset], entry)
     if offset != len(content):
         raise ValueError("there are bytes after the last tensor")
     return tensors
 
 
-def _tensor(
-    content: bytearray,
-    offset: int,
-    num_bytes: int,
-    entry: JsonObject,
-) -> Tensor:
-    """Return the tensor in some bytes of a file, which its entry in the header describes.
+def _tensor(data: bytearray, entry: JsonObject) -> Tensor:
+    """Return the tensor with this data, which its entry in the header describes.
 
     Raise `ValueError` if its shape does not fit, and `KeyError` for an unknown type.
     """
@@ -119,10 +115,10 @@ def _tensor(
         raise ValueError("a shape is not a list of sizes")
     flat = torch.empty(0, dtype=dtype)
     count = math.prod(shape)
-    if num_bytes != count * flat.element_size():
-        raise ValueError(f"{num_bytes} bytes are not a tensor of the shape {shape}")
+    if len(data) != count * flat.element_size():
+        raise ValueError(f"{len(data)} bytes are not a tensor of the shape {shape}")
     if count:  # `frombuffer` refuses an empty buffer
-        flat = torch.frombuffer(content, dtype=dtype, count=count, offset=offset)
+        flat = torch.frombuffer(data, dtype=dtype)
     return flat.view(shape)
 
 

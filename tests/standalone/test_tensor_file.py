@@ -70,6 +70,19 @@ def test_every_shortened_file_is_refused(tmp_path):
             read_tensors(file)
 
 
+@pytest.mark.parametrize("num_spaces", range(4))
+def test_tensors_are_aligned_wherever_they_lie(tmp_path, num_spaces):
+    """PyTorch 1.12 crashes when it copies others."""
+    expected = {"a": torch.tensor([0.5, -1.0]), "b": torch.ones(1, 64)}
+    header = {"a": entry(0, 8, (2,)), "b": entry(8, 264, (1, 64))}
+    encoded = json.dumps(header).encode() + b" " * num_spaces
+    data = b"".join(tensor.numpy().tobytes() for tensor in expected.values())
+    (tmp_path / "odd").write_bytes(len(encoded).to_bytes(8, "little") + encoded + data)
+    found = read_tensors(tmp_path / "odd")
+    assert_equal_tensors(found, expected)
+    assert all(tensor.data_ptr() % 4 == 0 for tensor in found.values())
+
+
 NO_TENSORS = "(floating-point and int8 tensors|safetensors: its header is not whole)"
 
 
@@ -92,6 +105,7 @@ EIGHT_BYTES = bytes(8)
         {"a": entry(0, 1 << 62, (1 << 60,))},
         {"a": entry(0, 0, (1 << 62, 1 << 62, 0)), "b": entry(0, 8, (2,))},
         {"a": entry(-8, 0, (2,)), "b": entry(0, 8, (2,))},
+        {"a": entry(0, -4, (0,)), "b": entry(0, 8, (2,))},
         {"a": {"dtype": "F64", "shape": {}, "data_offsets": [0, 8]}},
         {"a": {"dtype": "F32", "shape": [2]}},
         {"a": {"dtype": ["F32"], "shape": [2], "data_offsets": [0, 8]}},
