@@ -127,6 +127,8 @@ def check_finite(tensors: Mapping[str, Tensor]) -> None:
     for name, tensor in tensors.items():
         if tensor.numel() == 0:
             continue
+        if tensor.dtype == torch.float16:
+            tensor = tensor.float()  # PyTorch 1.12 has no `aminmax` of float16 on CPUs
         # The minimum and the maximum are NaN if any number is; `isfinite` takes nine times as long.
         extremes = torch.stack(tensor.aminmax())
         if not extremes.isfinite().all():
