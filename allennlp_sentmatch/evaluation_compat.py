@@ -131,7 +131,8 @@ def _warn_of_readers_that_differ(config_file: Path) -> None:
     the configuration derives from it.
     """
     config = json.loads(config_file.read_text("utf-8")) if config_file.exists() else {}
-    of_training, of_validation = map(config.get, ("dataset_reader", "validation_dataset_reader"))
+    of_training = config.get("dataset_reader")
+    of_validation = config.get("validation_dataset_reader")
     if not (isinstance(of_training, dict) and isinstance(of_validation, dict)):
         return  # the same reader, or only the name of one
     for name in ("tokenizer", "token_indexers"):

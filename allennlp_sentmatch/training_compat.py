@@ -34,9 +34,9 @@ def patch_reduce_on_plateau() -> None:
     AllenNLP passes `verbose` to torch's `ReduceLROnPlateau`, and torch 2.7 removed it: "got an
     unexpected keyword argument 'verbose'".
 
-    The trainer gives a scheduler a metric of which more is better: the loss with the other sign.
-    With the mode "min", torch's and AllenNLP's default, the learning rate fell while the model
-    became better, and stayed while it became worse.
+    The trainer negates a loss before it gives it to a scheduler, so that a larger metric is always
+    better. With the mode "min", torch's and AllenNLP's default, the learning rate fell while the
+    model became better, and stayed while it became worse.
     """
     plateau: Any = torch.optim.lr_scheduler.ReduceLROnPlateau
     takes_verbose = "verbose" in inspect.signature(plateau).parameters
@@ -53,8 +53,8 @@ def patch_reduce_on_plateau() -> None:
         if self.lr_scheduler.mode == "min":
             logger.warning(
                 "reduce_on_plateau: the mode 'min' lowers the learning rate while the validation "
-                "metric becomes better, also if it is a loss, of which the trainer changes the "
-                "sign; set the scheduler's mode to 'max'"
+                "metric becomes better, even if the metric is a loss, since the trainer negates "
+                "losses; set the scheduler's mode to 'max'"
             )
 
     scheduler.__init__ = construct_and_warn

@@ -82,7 +82,7 @@ WRONG_ENCODERS = {
     "Seq2VecEncoder": '; wrap it in {"type": "pooled", "encoder": ...}',
     "Seq2SeqEncoder": '; leave out "pooled" if it is there',
 }
-"""What to do about an encoder of the other kind, by the kind that is needed."""
+"""Remedies for an encoder of the other kind, by the kind that is needed."""
 
 
 def is_running() -> bool:
@@ -130,8 +130,10 @@ def mistake(error: BaseException) -> Optional[str]:
             return sentence
     if not isinstance(error, (RuntimeError, ValueError)):
         return None
-    begun = (x for beginning, x in KNOWN_ERRORS.items() if str(error).startswith(beginning))
-    return next(begun, None)
+    for beginning, sentence in KNOWN_ERRORS.items():
+        if str(error).startswith(beginning):
+            return sentence
+    return None
 
 
 def _of_configuration(error: BaseException, frames: Frames) -> Optional[str]:
@@ -140,11 +142,11 @@ def _of_configuration(error: BaseException, frames: Frames) -> Optional[str]:
         code = frames[-1].f_code if frames else None
         values = frames[-1].f_locals if frames else {}
         if code is Params.pop_choice.__code__:
-            kind = frames[-2].f_locals["cls"]
             place = f"{values['key_str']}: "
-            return _of_a_component(str(values["value"]), kind, place) or str(error)
+            return _of_a_component(str(values["value"]), values["choices"], place) or str(error)
         if code is not None and code.co_name == "resolve_class_name":  # raised by `Registrable`
-            return _of_a_component(values["name"], values["cls"]) or str(error)
+            choices = values["cls"].list_available()
+            return _of_a_component(values["name"], choices) or str(error)
         if code is MetricTracker.combined_score.__code__:
             names = ", ".join(values["metrics"])
             return f"{error} Set trainer.validation_metric to + or - one of {names}."
@@ -160,16 +162,20 @@ def _of_configuration(error: BaseException, frames: Frames) -> Optional[str]:
     return None
 
 
-def _of_a_component(name: str, kind: type[Registrable], place: str = "") -> Optional[str]:
-    """Return a sentence about a name that no component of a kind has; `None` without a remedy."""
-    wanted = kind.__name__
-    others = [other.__name__ for other, names in Registrable._registry.items() if name in names]
+def _of_a_component(name: str, choices: list[str], place: str = "") -> Optional[str]:
+    """Return a sentence about a name that is not among the choices; `None` without a remedy."""
+    hint = did_you_mean(name, choices)
+    names_by_kind = {kind.__name__: set(names) for kind, names in Registrable._registry.items()}
+    wanted = [kind for kind, names in names_by_kind.items() if names == set(choices)]
+    if not wanted:  # the choices of another package's setting
+        return f"{place}there is no {name!r}{hint}" if hint else None
+    kind = wanted[0]
+    others = [other for other, names in names_by_kind.items() if name in names]
     if others:
-        are_encoders = WRONG_ENCODERS.keys() <= {wanted, *others}
-        remedy = WRONG_ENCODERS[wanted] if are_encoders else ""
-        return f"{place}{name!r} is a {' and a '.join(others)}, and this must be a {wanted}{remedy}"
-    hint = did_you_mean(name, kind.list_available())
-    return f"{place}there is no {wanted} {name!r}{hint}" if hint else None
+        are_encoders = WRONG_ENCODERS.keys() <= {kind, *others}
+        remedy = WRONG_ENCODERS[kind] if are_encoders else ""
+        return f"{place}{name!r} is registered as {' and '.join(others)}, not as {kind}{remedy}"
+    return f"{place}there is no {kind} {name!r}{hint}" if hint else None
 
 
 def _of_a_place(error: BaseException, frames: Frames) -> Optional[str]:

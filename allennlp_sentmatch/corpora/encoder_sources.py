@@ -113,8 +113,8 @@ def converted(network: Encodes, dtype: str) -> Encodes:
         )
     if dtype == "auto":
         # torch before 2.3 cannot tell.
-        has: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
-        is_fast = has.get("avx512_bf16", False) or has.get("amx_bf16", False)
+        capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
+        is_fast = capabilities.get("avx512_bf16", False) or capabilities.get("amx_bf16", False)
         # If words are shared, float32 is as fast on an EPYC, and twice as fast on a Xeon.
         dtype = "bfloat16" if is_fast and not network.shares_words else "float32"
         logger.info("the encoder computes in %s", dtype)

@@ -69,6 +69,7 @@ def load_exported(folder: Optional[AnyPath]) -> StandaloneEncoder:
         encoder = StandaloneEncoder.load(SENTENCE_ENCODER if folder is None else folder)
     except (ValueError, OSError) as error:
         raise ConfigurationError(f"exported_encoder: {error}") from error
-    if folder is None:  # archives were trained without plain marks, and have a digest of that
+    if folder is None:
+        # Archives were trained without plain marks, and have a digest of the splitter's settings.
         encoder.indexer.splitter = WordPieceSplitter(encoder.words)
     return encoder

@@ -153,8 +153,9 @@ class PairEstimator(KeepsEncoder):
         examples = checked_examples(pairs, y, sample_weight, groups, self._numeric)
         self.n_samples_fit_ = examples.num_different()
         targets, weights = self._targets(examples.targets, examples.counts)
-        labels = getattr(self, "classes_", examples.labels)
-        examples = examples._replace(targets=targets, weights=weights, labels=labels)
+        examples = examples._replace(targets=targets, weights=weights)
+        if not self._numeric:
+            examples = examples._replace(labels=self.classes_)
         encoder = SentenceEncoder(self.encoder)
         with noting_pairs(examples.first, examples.second):
             if self.head is None:

@@ -171,8 +171,10 @@ def _layers_after_hooks(network: Network, inputs: Tensor) -> list[list[list[Tens
     """Run the hooks that compute a network's weights, such as pruning's; return its `_layers`."""
     with_kwargs = getattr(network, "_forward_pre_hooks_with_kwargs", ())  # torch 1 has none
     for number, hook in network._forward_pre_hooks.items():
-        no_kwargs: list[dict[str, Any]] = [{}] if number in with_kwargs else []
-        hook(network, (inputs,), *no_kwargs)
+        if number in with_kwargs:
+            hook(network, (inputs,), {})
+        else:
+            hook(network, (inputs,))
     return _layers(network)
 
 

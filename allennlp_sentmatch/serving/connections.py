@@ -112,7 +112,7 @@ class Connections:
 
     A connection is closed if it sends no headers for `REQUEST_SECONDS`, or does not read an answer
     for twice as long. If there are too many, the oldest one without a whole request is closed. If
-    unread answers have more than `MAX_UNREAD` bytes, the oldest connections with such are closed.
+    unread answers have more than `MAX_UNREAD` bytes, the oldest of their connections are closed.
     Uvicorn itself closes only connections that send nothing after an answer, and refuses requests
     if there are too many.
     """

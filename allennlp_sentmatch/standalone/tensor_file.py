@@ -65,7 +65,7 @@ def read_tensors(path: AnyPath) -> dict[str, Tensor]:
     without gaps and overlaps, and `NotImplementedError` on a big-endian processor.
     """
     _check_byte_order()
-    content = bytearray(read_file(path))
+    content = read_file(path)
     header_size = int.from_bytes(content[:8], "little")
     start = 8 + header_size
     if not 2 <= header_size <= MAX_HEADER_SIZE or start > len(content):
@@ -82,7 +82,7 @@ def read_tensors(path: AnyPath) -> dict[str, Tensor]:
         ) from error
 
 
-def _tensors(content: bytearray, start: int, header: JsonObject) -> dict[str, Tensor]:
+def _tensors(content: bytes, start: int, header: JsonObject) -> dict[str, Tensor]:
     """Return the tensors of a file whose tensors start at a byte.
 
     Raise `ValueError` or another error if the header, which may be anything, does not fit.
@@ -98,7 +98,8 @@ def _tensors(content: bytearray, start: int, header: JsonObject) -> dict[str, Te
         if not begin <= end <= len(content) - start:
             raise ValueError(f"{name!r} ends before it begins, or after the file")
         # A copy is aligned, unlike the bytes in the file: PyTorch 1.12 crashes on some others.
-        tensors[name] = _tensor(content[start + begin : offset], entry)
+        data = bytearray(content[start + begin : offset])
+        tensors[name] = _tensor(data, entry)
     if offset != len(content):
         raise ValueError("there are bytes after the last tensor")
     return tensors

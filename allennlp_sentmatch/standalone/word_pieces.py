@@ -71,11 +71,15 @@ class WordPieceSplitter(Splitter):
         self.tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
 
     def settings(self) -> JsonObject:
-        """Return the type, and `plain_marks` if it is true: archives have a digest of the settings
-        that had no `plain_marks`. The vocabulary is saved separately.
+        """Return the type and, if it is true, `plain_marks`.
+
+        Archives have a digest of these settings from before there was `plain_marks`. The vocabulary
+        is saved separately.
         """
         settings = super().settings()
-        return {**settings, "plain_marks": True} if self._plain_marks else settings
+        if self._plain_marks:
+            settings["plain_marks"] = True
+        return settings
 
     def words_of_chunk(self, chunk: str) -> Words:
         """Return the chunk's word pieces, without halves of surrogate pairs."""

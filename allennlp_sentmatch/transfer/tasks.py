@@ -50,8 +50,8 @@ MAX_GRADES = 100
 class TaskExamples(NamedTuple):
     """N sentences or pairs, each with a label or a score.
 
-    A tuple of `sentences` has one or two; `targets` (N,) are strings or floating-point numbers. The
-    `ids` (N,) may be `None`.
+    A tuple of `sentences` has one or two; `targets` (N,) are strings or floating-point numbers. An
+    example without an id has `None` among the `ids` (N,).
     """
 
     sentences: list[tuple[str, ...]]
@@ -248,9 +248,8 @@ def own_task(settings: Mapping[str, Any]) -> TransferTask:
     `test`: without test data, the training data are tested by cross-validation, and without
     validation data, cross-validation chooses the penalty; `group`, the column of the groups whose
     examples are in one fold; and `name`, by default the name of the file `train`. The rest are
-    settings of the reader `single_sentence`, if there is a `text` among
-    them, or else `sentence_pair`, by default with the format `table`. A `score` needs a whole
-    `score_range`.
+    settings of the reader `single_sentence`, if there is a `text` among them, or else
+    `sentence_pair`, by default with the format `table`. A `score` needs a whole `score_range`.
 
     Raise `ConfigurationError` for other settings.
     """

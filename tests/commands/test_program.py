@@ -177,7 +177,10 @@ class TestMistake:
             ),
             ({"type": "cas_ltsm"}, "encoder.type: there is no Seq2SeqEncoder 'cas_ltsm': did you"),
             ({"type": "zzz"}, "zzz not in acceptable choices for encoder.type: ["),
-            ({"type": "boe"}, "encoder.type: 'boe' is a Seq2VecEncoder, and this must be a Seq2S"),
+            (
+                {"type": "boe"},
+                "encoder.type: 'boe' is registered as Seq2VecEncoder, not as Seq2Seq",
+            ),
         ],
     )
     def test_of_a_setting(self, settings, sentence):
@@ -201,7 +204,7 @@ class TestMistake:
         expected = "model.encoder.type: there is no Seq2VecEncoder 'pooledd': did you mean 'pooled"
         assert expected in sentence(matcher="concat", encoder="pooledd")
         # There are encoders of words with similar names, such as 'lstm'.
-        expected = "'subilstm' is a Seq2SeqEncoder, and this must be a Seq2VecEncoder; wrap it in {"
+        expected = "'subilstm' is registered as Seq2SeqEncoder, not as Seq2VecEncoder; wrap it in {"
         assert expected in sentence(matcher="concat", encoder="subilstm")
 
     def test_of_a_name_on_the_command_line(self):
@@ -209,7 +212,7 @@ class TestMistake:
         expected = "there is no Predictor 'sentense_piar': did you mean 'sentence_pair'?"
         assert program.mistake(error) == expected
         assert "zzz" in program.mistake(_raised(Predictor.by_name, "zzz"))
-        expected = "'sentence_classifier' is a Model, and this must be a Predictor"
+        expected = "'sentence_classifier' is registered as Model, not as Predictor"
         assert program.mistake(_raised(Predictor.by_name, "sentence_classifier")) == expected
 
     def test_of_another_process(self, write):
@@ -223,6 +226,18 @@ class TestMistake:
         error = ProcessRaisedException(f"-- Process 1 terminated:\n{log}", 1, 2)
         assert program.mistake(error) == "size must"
         assert program.mistake(ProcessRaisedException("RuntimeError: size", 1, 2)) is None
+
+    def test_of_a_choice_of_another_package(self):
+        """`Model.load` chooses a vocabulary, and other packages have choices of their own."""
+
+        def choose(cls, name, names):
+            return Params({"type": name}).pop_choice("type", names)
+
+        error = _raised(choose, Model, "from_filez", Vocabulary.list_available())
+        expected = "type: there is no Vocabulary 'from_filez': did you mean 'from_files'?"
+        assert program.mistake(error) == expected
+        error = _raised(choose, None, "fastt", ["fast", "slow"])
+        assert program.mistake(error) == "type: there is no 'fastt': did you mean 'fast'?"
 
     def test_of_a_metric_that_the_model_does_not_have(self):
         metrics = {"accuracy": 0.5, "f1_macro": 0.4, "loss": 1.0}
