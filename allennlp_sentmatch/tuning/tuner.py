@@ -2,7 +2,6 @@
 
 import math
 import os
-import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -14,20 +13,14 @@ from allennlp.common.util import JsonDict
 from filelock import FileLock, Timeout
 
 from allennlp_sentmatch.errors import configuration_errors
-from allennlp_sentmatch.files.digests import files_digest
-from allennlp_sentmatch.files.folders import AnyPath, nested_settings, write_json
+from allennlp_sentmatch.files.folders import AnyPath, write_json
 from allennlp_sentmatch.nn.checks import COUNT, SEED, check_choice, integer, optional
-from allennlp_sentmatch.tuning.report import SETTINGS, describe_trial, is_interrupted, study_report
+from allennlp_sentmatch.tuning.report import describe_trial, is_interrupted, study_report
 from allennlp_sentmatch.tuning.search_space import SearchSpace, optuna_library
+from allennlp_sentmatch.tuning.stored_study import DATABASE, TRIALS, open_study
 from allennlp_sentmatch.tuning.training import Interruption, TrainingError, training
 
 SAMPLERS = ("grid", "tpe", "random")
-
-BUSY_SECONDS = 120
-"""Seconds that a thread waits for another thread's write to the database."""
-
-_REPEATS = "repeats"
-_FILES = "files"
 
 
 class Tuner:
@@ -103,8 +96,7 @@ class Tuner:
         # More threads than cores would wait for each other.
         cores = os.cpu_count() or 1
         self.threads = None if num_jobs == 1 else max(1, cores // num_jobs)
-        self._direction = "maximize" if self.metric[0] == "+" else "minimize"
-        self._database = self.folder / "study.db"
+        self._database = self.folder / DATABASE
         self._lock = self.folder / "study.lock"
         self._interruption = Interruption()
         self._optuna = optuna_library()
@@ -139,8 +131,8 @@ class Tuner:
         with configuration_errors():
             COUNT.check("the number of trials", num_trials)
         if not self._database.exists() and self._has_files():
-            raise ConfigurationError(f"{self.folder} is not empty and has no study.db")
-        (self.folder / "trials").mkdir(parents=True, exist_ok=True)
+            raise ConfigurationError(f"{self.folder} is not empty and has no {DATABASE}")
+        (self.folder / TRIALS).mkdir(parents=True, exist_ok=True)
         try:
             with FileLock(str(self._lock), timeout=0), self._interruption:
                 return self._run(num_trials, on_trial)
@@ -195,15 +187,21 @@ class Tuner:
             reasons = [trial["reason"] for trial in report["trials"] if "reason" in trial]
             failure = f"; the last one failed: {reasons[-1]}" if reasons else ""
             raise ConfigurationError(
-                f"no training was complete{failure} (logs: {self.folder / 'trials' / '*.log'})"
+                f"no training was complete{failure} (logs: {self.folder / TRIALS / '*.log'})"
             )
         return report
 
     def _open(self) -> Any:
         """Return the study of the folder, ready to go on."""
+        settings = {
+            "configuration": self.configuration,
+            "space": self.space.parameters,
+            "metric": self.metric,
+            "sampler": self._sampler_name,
+            "seed": self._seed,
+        }
         try:
-            study = self._load()
-            self._repeat_interrupted(study)
+            study = open_study(self.folder, settings, self.space.distributions, self._pruning_after)
             samplers = self._optuna.samplers
             if self._sampler_name == "grid":
                 study.sampler = samplers.GridSampler(self.space.grid(), seed=self._seed)
@@ -223,108 +221,6 @@ class Tuner:
             ) from error
         return study
 
-    def _load(self) -> Any:
-        """Return the study of the folder, and create it if it does not exist."""
-        study = self._stored()
-        settings = {
-            "configuration": self.configuration,
-            "space": self.space.parameters,
-            "metric": self.metric,
-            "sampler": self._sampler_name,
-            "seed": self._seed,
-        }
-        default = {} if study.trials else settings  # a new study has none yet
-        earlier = study.user_attrs.get(SETTINGS, default)
-        for name, value in settings.items():
-            if earlier.get(name) != value:
-                raise ConfigurationError(
-                    f"the study in {self.folder} was begun with another {name}; "
-                    "use another folder for another study"
-                )
-        files = self._files()
-        for path, digest in earlier.get(_FILES, {}).items():
-            if files.get(path) != digest:
-                raise ConfigurationError(
-                    f"{path} has changed since the study in {self.folder} was begun, and its "
-                    "trials would be unlike the earlier ones: restore the file, or use another "
-                    "folder for another study"
-                )
-        trials = self.folder / "trials"
-        numbers = {str(trial.number) for trial in study.trials}
-        for file in trials.glob("*.json"):
-            if file.stem not in numbers:
-                raise ValueError(
-                    f"it has no trial {file.stem}, unlike {trials} (if it is an older copy, delete "
-                    "there what belongs to later trials)"
-                )
-        study.set_user_attr(SETTINGS, {**settings, _FILES: files})
-        self._ask_one_by_one(study)
-        return study
-
-    def _files(self) -> dict[str, str]:
-        """Return the digests of the files, such as data, that the runs' settings name."""
-        settings = {**self.configuration, "test_data_path": None, "space": self.space.parameters}
-        files = {}
-        for _, value in nested_settings(settings):
-            texts = value if isinstance(value, list) else [value]
-            for text in texts:
-                if isinstance(text, str) and os.path.isfile(text):
-                    files[text] = files_digest(text)
-        return files
-
-    def _stored(self) -> Any:
-        """Return the study in the database, made if it does not exist."""
-        pruner = self._optuna.pruners.NopPruner()
-        if self._pruning_after is not None:
-            pruner = self._optuna.pruners.MedianPruner(n_startup_trials=self._pruning_after)
-        storage = self._optuna.storages.RDBStorage(
-            f"sqlite:///{self._database}",
-            # On a busy machine, another thread's write may take longer than SQLite's 5 seconds.
-            engine_kwargs={"connect_args": {"timeout": BUSY_SECONDS}},
-        )
-        return self._optuna.create_study(
-            storage=storage,
-            study_name="study",
-            direction=self._direction,
-            pruner=pruner,
-            load_if_exists=True,
-        )
-
-    def _ask_one_by_one(self, study: Any) -> None:
-        """Let one thread at a time ask a study for a trial, with the values of this space.
-
-        Two threads that ask at the same time could get the same waiting trial: SQLite does not
-        lock the row between Optuna's reading and writing of its state.
-        """
-        lock = threading.Lock()
-        ask = study.ask
-
-        def ask_alone() -> Any:
-            with lock:
-                return ask(self.space.distributions)
-
-        study.ask = ask_alone
-
-    def _repeat_interrupted(self, study: Any) -> None:
-        """Put the interrupted trials that have not been repeated before the next ones.
-
-        No other process trains: a trial that is running was left behind by one that was killed.
-        """
-        states = self._optuna.trial.TrialState
-        for trial in study.get_trials(states=(states.RUNNING,)):
-            study.tell(trial.number, state=states.FAIL)
-        repeated = {trial.user_attrs.get(_REPEATS) for trial in study.trials}
-        for trial in study.trials:
-            if is_interrupted(trial) and trial.number not in repeated:
-                repetition = self._optuna.trial.create_trial(
-                    state=states.WAITING,
-                    params=trial.params,
-                    distributions=trial.distributions,
-                    user_attrs={_REPEATS: trial.number},
-                    system_attrs=trial.system_attrs,  # such as the grid's combination
-                )
-                study.add_trial(repetition)
-
     def _train(self, trial: Any) -> float:
         """Return the objective: the best validation figure of a run."""
         name = self.metric[1:]
@@ -332,7 +228,7 @@ class Tuner:
         try:
             with training(
                 self._configuration_of(trial),
-                self.folder / "trials" / str(trial.number),
+                self.folder / TRIALS / str(trial.number),
                 self._include_packages,
                 self.threads,
                 self._interruption,

@@ -1,11 +1,16 @@
-"""A substitute for `allennlp train`, which would take seconds to start."""
+"""A substitute for `allennlp train`, which would take seconds to start, and studies that use it."""
 
 import json
+import os
+import signal
 import sys
+import threading
+import time
+from collections import Counter
 
 import pytest
 
-from allennlp_sentmatch.tuning import training
+from allennlp_sentmatch.tuning import SearchSpace, Tuner, training
 
 STAND_IN = """
 import json, os, sys, time
@@ -36,6 +41,14 @@ for epoch, figure in enumerate(curve):
 
 
 RATES = (0.1, 0.2, 0.4)
+LR = "trainer.optimizer.lr"
+
+
+def choices(*values):
+    return SearchSpace({LR: {"type": "categorical", "choices": list(values)}})
+
+
+ALL_RATES = choices(*RATES)
 
 
 def metrics_of(figure):
@@ -86,3 +99,38 @@ def curves(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "POLLING_SECONDS", 0.01)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     return Curves(tmp_path)
+
+
+@pytest.fixture
+def study(curves, tmp_path):
+    """Makes a tuner of learning rates in the same folder."""
+
+    def make(space=ALL_RATES, configuration=curves.configuration, **options):
+        return Tuner(configuration, space, tmp_path / "study", **options)
+
+    return make
+
+
+@pytest.fixture
+def interrupt(curves, study):
+    """Interrupts a study in one of its trials; the trainings do not hang the next time."""
+
+    def interrupt(trial, number=signal.SIGINT, num_trials=None, **options):
+        curves.set_all([0.5, "hang"])
+        interrupted = study(**options)
+
+        def wait():
+            while not (interrupted.folder / f"trials/{trial}/metrics_epoch_0.json").exists():
+                time.sleep(0.01)
+            os.kill(os.getpid(), number)
+
+        threading.Thread(target=wait, daemon=True).start()
+        with pytest.raises(KeyboardInterrupt):
+            interrupted.run(num_trials)
+        curves.set_all([0.5])
+
+    return interrupt
+
+
+def states(report):
+    return Counter((trial["state"], trial["values"][LR]) for trial in report["trials"])
